@@ -12,6 +12,7 @@ from typing import Any
 from sandbox.panels.model.state import KubeEvent
 from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import timestamp
+from scheduler_engine.api.scheme import KINDS
 
 SCHEDULER, KUBELET = "default-scheduler", "kubelet"
 DEFAULT = "default"
@@ -58,8 +59,7 @@ def recorded_event(world: World, number: int, group: str = "") -> dict[str, Any]
     recorded = world.kube_events[number - 1]
     event, began_us = recorded.event, world.entries[recorded.first - 1].at_us
     namespace, _, name = event.regarding.rpartition("/")
-    about = world.objects.get(event.regarding_kind, {}).get(event.regarding, {})
-    uid = recorded.uid or (about.get("metadata") or {}).get("uid", "")
+    kind = KINDS.get(event.regarding_kind)
     core = {
         "kind": "Event",
         "apiVersion": "v1",
@@ -74,24 +74,24 @@ def recorded_event(world: World, number: int, group: str = "") -> dict[str, Any]
             "kind": event.regarding_kind,
             "name": name,
             **({"namespace": namespace} if namespace else {}),
-            **({"uid": uid} if uid else {}),
-            **({"apiVersion": about["apiVersion"]} if about.get("apiVersion") else {}),
+            **({"uid": recorded.uid} if recorded.uid else {}),
+            **({"apiVersion": kind.api_versions[0]} if kind else {}),
         },
         "reason": event.reason,
         "message": event.message,
         "type": event.type,
-        **(_newer(recorded, began_us) if event.reason in ACTIONS else _older(recorded, began_us, about)),
+        **(_newer(recorded, began_us) if event.reason in ACTIONS else _older(recorded, began_us)),
     }
     if group != GROUP:
         return core
     return {RENAMED.get(field, field): value for field, value in core.items()} | {"apiVersion": f"{GROUP}/v1"}
 
 
-def _older(recorded: KubeEvent, began_us: int, about: Mapping[str, Any]) -> dict[str, Any]:
+def _older(recorded: KubeEvent, began_us: int) -> dict[str, Any]:
     """Return what controllers and kubelets fill."""
     event = recorded.event
     component = COMPONENTS.get((event.regarding_kind, event.reason)) or OF_KIND.get(event.regarding_kind, "")
-    node = event.regarding if event.regarding_kind == "Node" else (about.get("spec") or {}).get("nodeName", "")
+    node = event.regarding if event.regarding_kind == "Node" else recorded.node
     host = node if component == KUBELET else ""
     return {
         "source": {"component": component, **({"host": host} if host else {})} if component else {},

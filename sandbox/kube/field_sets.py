@@ -22,6 +22,8 @@ KEYED: dict[str, tuple[str, ...]] = {
     "Container.ports": ("containerPort", "protocol"),
     "Container.volumeDevices": ("devicePath",),
     "Container.volumeMounts": ("mountPath",),
+    "ContainerStatus.allocatedResourcesStatus": ("name",),
+    "ContainerStatus.volumeMounts": ("mountPath",),
     "DaemonSetStatus.conditions": ("type",),
     "DeploymentStatus.conditions": ("type",),
     "NamespaceStatus.conditions": ("type",),
@@ -45,15 +47,23 @@ KEYED: dict[str, tuple[str, ...]] = {
     "ReplicaSetStatus.conditions": ("type",),
     "ReplicationControllerStatus.conditions": ("type",),
     "ResourceRequirements.claims": ("name",),
+    "ResourceStatus.resources": ("resourceID",),
     "ServiceSpec.ports": ("port", "protocol"),
+    "ServiceStatus.conditions": ("type",),
     "StatefulSetStatus.conditions": ("type",),
 }
 """List → the fields that name an item. Items of other lists have no name of their own."""
-SETS = frozenset({"CSIDriverSpec.volumeLifecycleModes", "NodeSpec.podCIDRs", "ObjectMeta.finalizers"})
+SETS = frozenset(
+    {
+        *("CSIDriverSpec.volumeLifecycleModes", "ContainerRestartRuleOnExitCodes.values", "NodeSpec.podCIDRs"),
+        *("ObjectMeta.finalizers", "UncountedTerminatedPods.failed", "UncountedTerminatedPods.succeeded"),
+    }
+)
 """Lists whose items are named by their values."""
 WHOLE_TYPES = frozenset(
     {
-        *("ConfigMapKeySelector", "LabelSelector", "LocalObjectReference", "NodeSelector", "NodeSelectorTerm"),
+        *("ConfigMapKeySelector", "EndpointAddress", "EndpointPort", "FileKeySelector", "LabelSelector"),
+        *("LocalObjectReference", "NodeSelector", "NodeSelectorTerm"),
         *("ObjectFieldSelector", "ObjectReference", "OwnerReference", "ResourceFieldSelector", "SecretKeySelector"),
         *("SecretReference", "TopologySelectorTerm", "TypedLocalObjectReference"),
     }

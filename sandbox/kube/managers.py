@@ -22,6 +22,10 @@ Data = Mapping[str, Any]
 APPLY, UPDATE = "Apply", "Update"
 BEFORE = "before-first-apply"
 KUBECTL = "kubectl"
+ANCIENT = "ancient-changes"
+"""Manager of what the oldest updates changed, if there are too many."""
+MOST_UPDATERS = 10
+"""Managers of updates that an object has. Beyond that the oldest ones of an API version count as one."""
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 LONGEST = 128
 """Bytes of a manager's name."""
@@ -89,12 +93,13 @@ def _place(manager: Manager) -> tuple[str, ...]:
 
 
 def applied(
-    old: Data | None, config: Data, name: str, force: bool, at: str, subresource: str = ""
+    old: Data | None, config: Data, name: str, force: bool, at: str, subresource: str = "", shown_as: str = ""
 ) -> tuple[dict[str, Any], list[Manager]]:
     """Return the object after ``name`` has applied ``config``, and its managers. ``at``: now.
 
-    What a manager applies to a subresource is apart from what it applies to the object. Raises ``Refused`` (409) if
-    another manager has other values, unless ``force``.
+    What a manager applies to a subresource is apart from what it applies to the object. ``shown_as``: the API version
+    that conflicts name, if it is not that of the object. Raises ``Refused`` (409) if another manager has other values,
+    unless ``force``.
     """
     kind, version = config["kind"], config["apiVersion"]
     wanted = frozenset(leaves(config, kind)) - UNMANAGED
@@ -110,7 +115,8 @@ def applied(
     conflicts = {one: one.fields & changed for one in others if one.fields & changed}
     allowed = _applied_by_kubectl(old, version) if name == KUBECTL else frozenset()
     if not force and any(fields - allowed for fields in conflicts.values()):
-        raise _conflict({one: fields - allowed for one, fields in conflicts.items()})
+        shown_managers = {replace(one, api_version=shown_as or one.api_version): one for one in conflicts}
+        raise _conflict({shown: conflicts[one] - allowed for shown, one in shown_managers.items()})
     gone = _gone(leaves(old, kind), leaves(new, kind))
     others = [replace(one, fields=one.fields - conflicts.get(one, frozenset()) - gone) for one in others]
     is_same = me is not None and me.fields == wanted and not changed
@@ -140,7 +146,30 @@ def updated(old: Data, new: Data, name: str, at: str, subresource: str = "") -> 
     if me is not None:
         mine = replace(mine, fields=(me.fields | changed) - gone, at=at if changed else me.at)
     others = [replace(one, fields=one.fields - changed - gone) for one in before if one is not me]
-    return [*others, mine]
+    return _capped([one for one in [*others, mine] if one.fields])
+
+
+def _capped(managers: list[Manager]) -> list[Manager]:
+    """Merge the oldest updates of each API version if there are too many.
+
+    Source: upstream ``apimachinery/pkg/util/managedfields/internal/capmanagers.go``.
+    """
+    updaters = sorted((one for one in managers if one.how == UPDATE), key=_place)
+    excess, firsts, ancient = len(updaters) - MOST_UPDATERS, dict[str, Manager](), dict[str, Manager]()
+    merged_ones: list[Manager] = []
+    for one in updaters:
+        if excess <= 0:
+            break
+        first = firsts.setdefault(one.api_version, one)
+        if first is one:
+            continue
+        if one.api_version not in ancient:
+            merged_ones.append(first)
+        held = ancient.get(one.api_version, first)
+        ancient[one.api_version] = replace(one, name=ANCIENT, subresource="", fields=held.fields | one.fields)
+        merged_ones.append(one)
+        excess -= 1
+    return [*(one for one in managers if one not in merged_ones), *ancient.values()]
 
 
 def check_name(name: str, options: str, needed: bool) -> None:

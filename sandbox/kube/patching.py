@@ -30,14 +30,22 @@ MOST_OPERATIONS = 10_000
 """Operations of one JSON patch, as in Kubernetes."""
 
 MERGED_BY: dict[str, str] = {
+    "CSINodeSpec.drivers": "name",
     "Container.env": "name",
     "Container.ports": "containerPort",
     "Container.volumeDevices": "devicePath",
     "Container.volumeMounts": "mountPath",
+    "ContainerStatus.allocatedResourcesStatus": "name",
+    "ContainerStatus.volumeMounts": "mountPath",
+    "DaemonSetStatus.conditions": "type",
+    "DeploymentStatus.conditions": "type",
     "JobStatus.conditions": "type",
+    "NamespaceStatus.conditions": "type",
     "NodeStatus.addresses": "type",
     "NodeStatus.conditions": "type",
     "ObjectMeta.ownerReferences": "uid",
+    "PersistentVolumeClaimStatus.conditions": "type",
+    "PodDisruptionBudgetStatus.conditions": "type",
     "PodSpec.containers": "name",
     "PodSpec.ephemeralContainers": "name",
     "PodSpec.hostAliases": "ip",
@@ -48,11 +56,17 @@ MERGED_BY: dict[str, str] = {
     "PodSpec.topologySpreadConstraints": "topologyKey",
     "PodSpec.volumes": "name",
     "PodStatus.conditions": "type",
+    "PodStatus.hostIPs": "ip",
     "PodStatus.podIPs": "ip",
+    "PodStatus.resourceClaimStatuses": "name",
+    "ReplicaSetStatus.conditions": "type",
+    "ReplicationControllerStatus.conditions": "type",
     "ServiceSpec.ports": "port",
+    "ServiceStatus.conditions": "type",
+    "StatefulSetStatus.conditions": "type",
 }
 """List in an object → the field by which a strategic merge patch finds its items. Other lists are replaced."""
-MERGED_VALUES = ("ObjectMeta.finalizers",)
+MERGED_VALUES = ("NodeSpec.podCIDRs", "ObjectMeta.finalizers")
 """Lists of values that a strategic merge patch adds to."""
 DIRECTIVE, ORDER, RETAIN, WITHOUT = "$patch", "$setElementOrder/", "$retainKeys", "$deleteFromPrimitiveList/"
 

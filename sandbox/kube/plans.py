@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as with_default
 from typing import Any
 
 from sandbox.kube.bodies import NO_METADATA
 from sandbox.kube.reading import Target
 from sandbox.kube.resources import Resource
-from sandbox.kube.statuses import UNRECOGNIZED, Refused, conflict, not_found
+from sandbox.kube.statuses import UNRECOGNIZED, Refused, conflict, invalid, not_found
 from sandbox.kube.versions import Versions
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.fields import TYPES, check_fields
 from scheduler_engine.api.objects import merge
+from scheduler_engine.errors import FieldError
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.versions import Rules
 
@@ -25,11 +28,25 @@ PRECONDITIONS = (
     ("resourceVersion", "ResourceVersion", "The object might have been modified"),
 )
 """Field of a precondition, its name in the message, and what may have happened."""
+TITLES = {field: title for field, title, _ in PRECONDITIONS}
 SET_BY_SERVER = (
     *("uid", "resourceVersion", "creationTimestamp", "generation"),
     *("selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
 """Metadata whose values in a request only name the version that it is about."""
+NEEDS_VERSION = (
+    *("CSIDriver", "CSINode", "CSIStorageCapacity", "Lease", "PodDisruptionBudget", "RuntimeClass", "VolumeAttachment"),
+)
+"""Kinds whose updates must name a version. Source: their ``AllowUnconditionalUpdate`` upstream."""
+NOTHING: Manifest = {"metadata": {"uid": ""}}
+"""Stands for an object that does not exist."""
+STORED_AT = {
+    "endpoints": "services/endpoints",
+    "nodes": "minions",
+    "replicationcontrollers": "controllers",
+    "services": "services/specs",
+}
+"""Resource → its place in the storage, as messages name it. Others are stored under their own names."""
 STALE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -42,7 +59,7 @@ class Planned:
 
     commands: tuple[Command, ...]
     answer: Callable[[Simulation], tuple[int, dict[str, Any]]]
-    options: Manifest = field(default_factory=dict)
+    options: Manifest = with_default(default_factory=dict)
     dry_run: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -62,14 +79,53 @@ def stored(old: Manifest, changes: Manifest, rules: Rules) -> dict[str, Any]:
 
 
 def check_version(versions: Versions, old: Manifest, new: Manifest, wanted: Target) -> None:
-    """Raise ``Refused`` if the sender has seen an older version of the object, or another one of that name."""
-    before, metadata = old["metadata"], new.get("metadata", {})
+    """Raise ``Refused`` if the sender has seen an older version of the object."""
+    number, resource = str(_metadata(new).get("resourceVersion") or ""), wanted.resource
+    if not number and resource.kind in NEEDS_VERSION:
+        error = FieldError(
+            "metadata.resourceVersion", "FieldValueInvalid", "Invalid value: 0: must be specified for an update"
+        )
+        raise invalid(resource.plural, resource.group, wanted.name, [error])
+    if number and not _is_present(versions, number, old["metadata"]):
+        raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
+
+
+def check_patched_uid(old: Manifest, new: Manifest, wanted: Target) -> None:
+    """Raise ``Refused`` if a patch changes the uid of an object."""
+    uid, held, resource = _metadata(new).get("uid"), old["metadata"]["uid"], wanted.resource
+    if uid and uid != held and wanted.subresource == "scale":
+        raise conflict(f"{resource.plural}/scale", resource.group, wanted.name, _differing("UID", uid, held))
+    if uid and uid != held:
+        text = f"Invalid value: {json.dumps(uid)}: field is immutable"
+        raise invalid(
+            resource.kind, resource.group, wanted.name, [FieldError("metadata.uid", "FieldValueInvalid", text)]
+        )
+
+
+def check_stored(
+    versions: Versions, old: Manifest, new: Manifest, wanted: Target, fields: Sequence[str] = ("uid",)
+) -> None:
+    """Raise ``Refused`` if the storage has another object of the name. ``fields``: what the sender may name it by."""
+    resource, shown = wanted.resource, versions.object(old)["metadata"]
+    for field in fields:
+        said = str(_metadata(new).get(field) or shown[field])
+        if said == shown[field] or (field == "resourceVersion" and _is_present(versions, said, old["metadata"])):
+            continue
+        key = f"/registry/{STORED_AT.get(resource.plural, resource.plural)}/{wanted.key}"
+        why = _differing(TITLES[field], said, shown[field])
+        text = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+        raise conflict(resource.plural, resource.group, wanted.name, text)
+
+
+def _differing(title: str, said: str, held: str) -> str:
+    return f"Precondition failed: {title} in precondition: {said}, {title} in object meta: {held}"
+
+
+def _metadata(manifest: Manifest) -> Manifest:
+    metadata = manifest.get("metadata", {})
     if not isinstance(metadata, Mapping):
         raise Refused(400, NO_METADATA)
-    uid, number = metadata.get("uid"), str(metadata.get("resourceVersion") or "")
-    is_stale = number and not _is_present(versions, number, before)
-    if is_stale or (uid and uid != before["uid"]):
-        raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
+    return metadata
 
 
 def check_preconditions(versions: Versions, old: Manifest, options: Manifest, resource: Resource) -> None:

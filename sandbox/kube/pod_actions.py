@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.kube.bodies import Write, document
-from sandbox.kube.plans import Command, Manifest, Planned, check_preconditions, check_version, held_manifest
+from sandbox.kube.plans import Command, Manifest, Planned, check_preconditions, check_stored, held_manifest
 from sandbox.kube.reading import Target, target
 from sandbox.kube.statuses import UNRECOGNIZED, Refused, success
 from scheduler_engine.simulation import Simulation
@@ -68,7 +68,7 @@ def bind(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         raise Refused(500, "target.name: Required value")
     if node.get("kind", "") not in ("", "Node"):
         raise Refused(500, f'target.kind: Unsupported value: "{node["kind"]}": supported values: "Node", "<empty>"')
-    check_version(request.versions, held_manifest(simulation, wanted), binding, wanted)
+    check_stored(request.versions, held_manifest(simulation, wanted), binding, wanted, ("uid", "resourceVersion"))
     kept = ("annotations", "labels") if simulation.api.rules.labels_pods_at_binding else ("annotations",)
     changes = {name: metadata[name] for name in kept if metadata.get(name)}
     commands: list[Command] = [{"kind": "bind", "pod": wanted.key, "node": node["name"]}]

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.kube import revisions, tables
-from sandbox.kube.events import recorded_events
+from sandbox.kube.history import MOST_BEHIND, objects_at, objects_of
+from sandbox.kube.list_options import Part, check_list, check_reached, part_of, token_after
 from sandbox.kube.resources import RESOURCES, Resource
 from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.selecting import Keeps, by_fields, by_labels
@@ -80,15 +81,16 @@ def answer(world: World, request: Request, turns: str = "") -> dict[str, Any]:
     """Return the document that answers a request. ``turns``: as ``models.Sandbox.turns``. Raises ``Refused``."""
     wanted = target(request.path)
     versions = (Versions.of_trace if wanted.resource.kind == "Event" else Versions.of_objects)(world, turns)
-    return versions.document(_document(world, request, wanted, versions.now))
+    return versions.document(_document(world, request, wanted, versions))
 
 
-def _document(world: World, request: Request, wanted: Target, version: int) -> dict[str, Any]:
+def _document(world: World, request: Request, wanted: Target, versions: Versions) -> dict[str, Any]:
     if request.query.get("watch", "").lower() in TRUE:
         raise not_allowed()  # ``watching`` answers those.
     if not wanted.name:
-        return _list(world, request, wanted, version)
-    manifest = _objects(world, wanted.resource).get(wanted.key)
+        return _list(world, request, wanted, versions)
+    check_reached(request.number("resourceVersion"), versions)
+    manifest = objects_of(world, wanted.resource).get(wanted.key)
     if manifest is None:
         raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
     shown = _subresource(wanted, manifest) if wanted.subresource else {**manifest}
@@ -118,17 +120,23 @@ def selected(wanted: Target, query: Mapping[str, str]) -> Keeps:
     return keeps
 
 
-def _list(world: World, request: Request, wanted: Target, version: int) -> dict[str, Any]:
-    resource = wanted.resource
-    keeps = selected(wanted, request.query)
-    after, limit = request.query.get("continue", ""), request.number("limit")
-    found = sorted(
-        (key, manifest) for key, manifest in _objects(world, resource).items() if key > after and keeps(manifest)
-    )
-    shown = found[:limit] if limit else found
-    metadata: dict[str, Any] = {"resourceVersion": str(version)}
+def _list(world: World, request: Request, wanted: Target, versions: Versions) -> dict[str, Any]:
+    resource, query = wanted.resource, request.query
+    check_list(query)
+    keeps, limit = selected(wanted, query), request.number("limit")
+    number = request.number("resourceVersion")
+    part = part_of(query, number, limit)
+    check_reached(part.version or number, versions)
+    shown_version = versions.here if part.version is None else part.version
+    objects = _objects_of_part(world, resource, part, versions)
+    found = sorted((key, manifest) for key, manifest in objects.items() if key >= part.start and keeps(manifest))
+    # As in Kubernetes, who takes any version gets everything.
+    shown = found[:limit] if limit and query.get("resourceVersion") != "0" else found
+    metadata: dict[str, Any] = {"resourceVersion": str(shown_version)}
     if len(shown) < len(found):
-        metadata |= {"continue": shown[-1][0], "remainingItemCount": len(found) - len(shown)}
+        metadata["continue"] = token_after(shown[-1][0], shown_version)
+        if not (query.get("labelSelector") or query.get("fieldSelector")):
+            metadata["remainingItemCount"] = len(found) - len(shown)
     manifests = [manifest for _, manifest in shown]
     if AS_TABLE in request.accept:
         return {"metadata": metadata, **_table(world, request, resource.kind, manifests)}
@@ -145,9 +153,11 @@ def _table(world: World, request: Request, kind: str, manifests: Sequence[Mappin
     return tables.table(kind, manifests, world.clock_us, include)
 
 
-def _objects(world: World, resource: Resource) -> Mapping[str, Mapping[str, Any]]:
-    if resource.kind == "Event":
-        return recorded_events(world, resource.group)
-    if resource.kind == revisions.KIND:
-        return revisions.controller_revisions(world)
-    return world.objects.get(resource.kind, {})
+def _objects_of_part(world: World, resource: Resource, part: Part, versions: Versions) -> Mapping[str, Any]:
+    """Return the objects of which a list shows a part. Raises ``Refused`` if nobody knows them any longer."""
+    version = versions.now if part.version is None else versions.known(part.version)
+    if version == versions.now:
+        return objects_of(world, resource)
+    if version is None or versions.now - version > MOST_BEHIND or resource.kind == revisions.KIND:
+        raise Refused(410, part.too_old)
+    return objects_at(world, resource, version)

@@ -8,13 +8,14 @@ upstream ``pkg/controller/history``, ``statefulset/stateful_set_utils.go`` and `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.panels.model.world import World
 from scheduler_engine.api.objects import timestamp
+from scheduler_engine.apiserver.pod_index import REVISION_LABEL
 from scheduler_engine.controllers.naming import template_hash
-from scheduler_engine.trace.events import ObjectAdded, ObjectModified
+from scheduler_engine.trace.events import ObjectAdded, ObjectDeleted, ObjectModified
 
 KIND = "ControllerRevision"
 HASH_LABEL = {"StatefulSet": "controller.kubernetes.io/hash", "DaemonSet": "controller-revision-hash"}
@@ -25,49 +26,86 @@ HISTORY_LIMIT = 10
 
 @dataclass(frozen=True, slots=True)
 class _Revision:
-    """``owner``: as it was when the template became its newest one. ``made``: entry of its first use."""
+    """``owner``: as it was at its first use, which is entry ``made``. ``version``: of the owner when it got its number.
+
+    A template that is used again keeps everything but the number.
+    """
 
     owner: Mapping[str, Any]
     number: int
     made: int
     made_us: int
+    version: str
+
+
+History = dict[str, _Revision]
+"""Hash of a template → its revision."""
+Live = dict[str, tuple[str, str]]
+"""Key of a pod → uid of its controller, and its revision: the hash, with the name of a StatefulSet before it."""
 
 
 def controller_revisions(world: World) -> dict[str, dict[str, Any]]:
     """Return the ControllerRevisions of all owners that exist, by key."""
-    histories: dict[tuple[str, str], dict[str, _Revision]] = {}
+    histories: dict[tuple[str, str], History] = {}
+    pods: Live = {}
     for entry in world.entries:
         event = entry.event
-        if not isinstance(event, ObjectAdded | ObjectModified) or event.kind not in HASH_LABEL:
+        if isinstance(event, ObjectDeleted):
+            if event.kind == "Pod":
+                pods.pop(event.key, None)
+        elif not isinstance(event, ObjectAdded | ObjectModified):
             continue
-        history = histories.setdefault((event.kind, event.key), {})
-        if isinstance(event, ObjectAdded):
-            history.clear()
-        _note(history, event.manifest, entry.n, entry.at_us)
+        elif event.kind == "Pod":
+            _note_pod(pods, event.key, event.manifest["metadata"])
+        elif event.kind in HASH_LABEL:
+            history = histories.setdefault((event.kind, event.key), {})
+            if isinstance(event, ObjectAdded):
+                history.clear()
+            _note(history, event.manifest, entry.n, entry.at_us)
+            _truncate(history, event.manifest, pods)
     rows = (
         _manifest(kind, value, revision)
         for (kind, key), history in histories.items()
-        if (owner := world.objects.get(kind, {}).get(key)) is not None
-        for value, revision in _kept(history, owner).items()
+        if key in world.objects.get(kind, {})
+        for value, revision in history.items()
     )
     return {f"{row['metadata']['namespace']}/{row['metadata']['name']}": row for row in rows}
 
 
-def _note(history: dict[str, _Revision], owner: Mapping[str, Any], entry: int, at_us: int) -> None:
+def _note_pod(pods: Live, key: str, metadata: Mapping[str, Any]) -> None:
+    revision = (metadata.get("labels") or {}).get(REVISION_LABEL)
+    owners = [one for one in metadata.get("ownerReferences") or () if one.get("controller")]
+    if revision and owners:
+        pods[key] = owners[0].get("uid", ""), revision
+    else:
+        pods.pop(key, None)
+
+
+def _note(history: History, owner: Mapping[str, Any], entry: int, at_us: int) -> None:
     """Note the template of an owner. One that is used again becomes the newest revision."""
-    value = template_hash(owner["spec"]["template"])
+    value, version = template_hash(owner["spec"]["template"]), owner["metadata"]["resourceVersion"]
     newest = max((one.number for one in history.values()), default=0)
     held = history.get(value)
-    if held is None or held.number < newest:
-        made, made_us = (entry, at_us) if held is None else (held.made, held.made_us)
-        history[value] = _Revision(owner, newest + 1, made, made_us)
+    if held is None:
+        history[value] = _Revision(owner, newest + 1, entry, at_us, version)
+    elif held.number < newest:
+        history[value] = replace(held, number=newest + 1, version=version)
 
 
-def _kept(history: dict[str, _Revision], owner: Mapping[str, Any]) -> dict[str, _Revision]:
-    """Return the revisions within the owner's history limit, the oldest first. The newest one is in use."""
-    in_order = sorted(history.items(), key=lambda item: item[1].number)
+def _truncate(history: History, owner: Mapping[str, Any], pods: Live) -> None:
+    """Drop the oldest revisions beyond the owner's history limit. None that is in use, by the owner or a pod."""
     limit = owner["spec"].get("revisionHistoryLimit", HISTORY_LIMIT)
-    return dict(in_order[max(0, len(in_order) - limit - 1) :])
+    if len(history) - 1 <= limit:
+        return
+    old = sorted(history, key=lambda value: history[value].number)[:-1]
+    prefix = f"{owner['metadata']['name']}-" if owner["kind"] == "StatefulSet" else ""
+    used = {revision for uid, revision in pods.values() if uid == owner["metadata"]["uid"]}
+    used.add((owner.get("status") or {}).get("currentRevision", ""))
+    unused = [value for value in old if f"{prefix}{value}" not in used]
+    # A StatefulSet keeps so many that are not in use, a DaemonSet so many that are not the newest.
+    excess = len(unused if owner["kind"] == "StatefulSet" else old) - limit
+    for value in unused[: max(excess, 0)]:
+        del history[value]
 
 
 def _manifest(kind: str, value: str, revision: _Revision) -> dict[str, Any]:
@@ -81,7 +119,7 @@ def _manifest(kind: str, value: str, revision: _Revision) -> dict[str, Any]:
             "name": f"{metadata['name']}-{value}",
             "namespace": metadata["namespace"],
             "uid": f"00000000-0000-4000-a000-{revision.made:012x}",
-            "resourceVersion": metadata["resourceVersion"],
+            "resourceVersion": revision.version,
             "creationTimestamp": timestamp(revision.made_us),
             "labels": {**((template.get("metadata") or {}).get("labels") or {}), HASH_LABEL[kind]: value},
             **({"annotations": annotations} if annotations else {}),

@@ -10,6 +10,7 @@ from scheduler_engine.controllers.disruption import SCALES
 
 SCALABLE = tuple(SCALES)
 """Kinds that have it."""
+SCALE_VERSION = "autoscaling/v1"
 
 
 def scale_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def scale_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     return {
         "kind": "Scale",
-        "apiVersion": "autoscaling/v1",
+        "apiVersion": SCALE_VERSION,
         "metadata": {name: metadata[name] for name in kept if name in metadata},
         "spec": {"replicas": spec.get("replicas", 1)},
         "status": {

@@ -28,6 +28,10 @@ REASONS = {
 """HTTP status → StatusReason."""
 
 
+RETRY_AFTER = "retryAfterSeconds"
+"""Detail of a ``Status``, and in the header of that meaning: clients wait so long, and try again by themselves."""
+
+
 class Refused(Exception):
     """A request that is answered with a ``Status``. ``code``: HTTP status; ``reason`` "": the usual one for it."""
 
@@ -103,3 +107,8 @@ def no_resource() -> Refused:
 
 def not_allowed() -> Refused:
     return Refused(405, "the server does not allow this method on the requested resource")
+
+
+def healthy(check: str, verbose: bool) -> str:
+    """Return what a server that works answers to a health check."""
+    return f"[+]ping ok\n{check} check passed\n" if verbose else "ok"

@@ -78,8 +78,7 @@ class Versions:
         held = {name: items for name, items in lists.items() if name in document}
         if not held:
             return self.object(document)
-        is_list = "resourceVersion" in document["metadata"]
-        return {**(with_version(document, self.here) if is_list else document), **held}
+        return {**document, **held}
 
     def _row(self, row: dict[str, Any]) -> dict[str, Any]:
         return {**row, "object": self.object(row["object"])} if "object" in row else row

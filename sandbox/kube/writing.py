@@ -6,38 +6,36 @@ Every change is a command of the sandbox's log, as if somebody had clicked it. S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from sandbox.kube.bodies import Write, document, read, read_manifest
+from sandbox.kube.bodies import Write, read, read_manifest
+from sandbox.kube.changing import change, manager_of, now_of
 from sandbox.kube.deleting import delete
-from sandbox.kube.managers import Manager, applied, check_name, entries, timeless, updated
-from sandbox.kube.patching import APPLY_PATCH, MERGE_PATCH, between, patched
-from sandbox.kube.plans import SET_BY_SERVER, STALE, Manifest, Planned, check_version, held_manifest, present, stored
+from sandbox.kube.managers import applied, entries
+from sandbox.kube.patching import APPLY_PATCH, patched
+from sandbox.kube.plans import NOTHING, SET_BY_SERVER, STALE, Manifest, Planned, check_stored, held_manifest, present
 from sandbox.kube.pod_actions import BINDINGS, bind, bound, evict
 from sandbox.kube.reading import NO_CONTAINERS, RUNNING, TRUE, Target, target
 from sandbox.kube.resources import ONLY_READ
-from sandbox.kube.scales import SCALABLE, scale_of
+from sandbox.kube.scaling import scale
 from sandbox.kube.statuses import (
     Refused,
     already_exists,
     conflict,
     invalid,
-    no_resource,
     not_allowed,
     not_found,
 )
 from sandbox.kube.strictness import directive, known_after_patch, known_only
-from scheduler_engine.api.fields import SCALARS
-from scheduler_engine.api.objects import timestamp
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.simulation import Simulation
 
-UNKNOWN = "unknown"
-"""Manager of requests whose program does not say its name."""
+CREATED_BY_UPDATE = ("Endpoints", "Lease", "RuntimeClass", "Service")
+"""Kinds that a PUT creates if there is no such object. Source: their ``AllowCreateOnUpdate`` upstream."""
 NAMED_BY = ("name", "namespace", "uid", "resourceVersion")
 """Metadata that names the object and its version."""
 
@@ -88,12 +86,16 @@ def _create(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         metadata["name"] = _generated(simulation, wanted, metadata["generateName"])
     if metadata.get("resourceVersion"):
         raise Refused(400, "resourceVersion should not be set on objects to be created")
-    for name in SET_BY_SERVER:
-        metadata.pop(name, None)
     made = Target(wanted.resource, wanted.namespace, str(metadata.get("name") or ""))
     held = simulation.api.get(made.resource.kind, made.key)
     if held is not None:
         raise already_exists(made.resource.plural, made.resource.group, made.name, held.terminating)
+    return _created(made, manifest, warnings)
+
+
+def _created(made: Target, manifest: dict[str, Any], warnings: tuple[str, ...]) -> Planned:
+    for name in SET_BY_SERVER:
+        manifest["metadata"].pop(name, None)
     return Planned(({"kind": "apply", "manifests": [manifest]},), present(made, manifest, 201), warnings=warnings)
 
 
@@ -116,54 +118,11 @@ def _generated(simulation: Simulation, wanted: Target, start: str) -> str:
 
 def _update(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     manifest, warnings = _sent(simulation, request, wanted, "UpdateOptions")
-    return replace(_change(simulation, request, wanted, manifest), warnings=warnings)
-
-
-def _change(
-    simulation: Simulation,
-    request: Write,
-    wanted: Target,
-    new: Manifest,
-    managers: Sequence[Manager] | None = None,
-) -> Planned:
-    """Return the command that replaces an object by ``new``, none if nothing differs.
-
-    ``managers``: those after the change; None = the sender only updates.
-    """
-    old = held_manifest(simulation, wanted)
-    check_version(request.versions, old, new, wanted)
-    # The main resource ignores the status, the subresource everything else.
-    whole = (
-        {**old, "status": new.get("status")} if wanted.subresource == "status" else {**new, "status": old.get("status")}
-    )
-    changes = between(old, whole)
-    system = changes.get("metadata", {})
-    for name in SET_BY_SERVER:
-        system.pop(name, None)
-    if "metadata" in changes and not system:
-        del changes["metadata"]
-    after = stored(old, changes, simulation.api.rules)
-    if after == old:
-        changes = {}
-    if managers is None:
-        managers = updated(old, after, _manager(request), _now(simulation), wanted.subresource)
-    managed, before = entries(managers), old["metadata"].get("managedFields") or []
-    if managed != before and (changes or timeless(managed) != timeless(before)):
-        changes["metadata"] = {**changes.get("metadata", {}), "managedFields": managed or None}
-    subresource = {"subresource": "resize"} if wanted.subresource == "resize" else {}
-    command = {"kind": "patch", "object_kind": wanted.resource.kind, "key": wanted.key, "changes": changes}
-    return Planned(({**command, **subresource},) if changes else (), present(wanted, whole))
-
-
-def _manager(request: Write, options: str = "UpdateOptions", needed: bool = False) -> str:
-    """Return who manages what a request sets. Raises ``Refused``."""
-    name = request.query.get("fieldManager", "")
-    check_name(name, options, needed)
-    return name or request.agent or UNKNOWN
-
-
-def _now(simulation: Simulation) -> str:
-    return timestamp(simulation.now_us)
+    kind = wanted.resource.kind
+    if kind in CREATED_BY_UPDATE and not wanted.subresource and simulation.api.get(kind, wanted.key) is None:
+        check_stored(request.versions, NOTHING, manifest, wanted)
+        return _created(wanted, manifest, warnings)
+    return replace(change(simulation, request, wanted, manifest), warnings=warnings)
 
 
 def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
@@ -176,12 +135,12 @@ def _patch(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     how, (body, duplicates) = directive(request.query, "PatchOptions"), read(request)
     new = patched(request.content_type, wanted.resource.kind, old, body)
     known, warnings = known_after_patch(new, wanted.resource, duplicates, how, simulation.api.rules)
-    return replace(_change(simulation, request, wanted, known), warnings=warnings)
+    return replace(change(simulation, request, wanted, known), warnings=warnings)
 
 
 def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     """Apply on the server: the sender manages the fields that it sets, and removes those that it no longer sets."""
-    name = _manager(request, "PatchOptions", needed=True)
+    name = manager_of(request, "PatchOptions", needed=True)
     held = simulation.api.get(wanted.resource.kind, wanted.key)
     config, warnings = _sent(simulation, request, wanted, "PatchOptions")
     if config["metadata"].get("managedFields"):
@@ -191,14 +150,22 @@ def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
         raise not_found(wanted.resource.plural, wanted.resource.group, wanted.name)
     mine = _managed_part(config, wanted.subresource)
     if held is None:
-        if config["metadata"].get("uid") or config["metadata"].get("resourceVersion"):
-            raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, STALE)
-        _, managers = applied(None, mine, name, force, _now(simulation))
+        _check_new(config["metadata"], wanted)
+        _, managers = applied(None, mine, name, force, now_of(simulation))
         made = {**config, "metadata": {**config["metadata"], "managedFields": entries(managers)}}
         return Planned(({"kind": "apply", "manifests": [made]},), present(wanted, made, 201), warnings=warnings)
     old = request.versions.object(held.manifest)
-    new, managers = applied(old, mine, name, force, _now(simulation), wanted.subresource)
-    return replace(_change(simulation, request, wanted, new, managers), warnings=warnings)
+    new, managers = applied(old, mine, name, force, now_of(simulation), wanted.subresource)
+    return replace(change(simulation, request, wanted, new, managers), warnings=warnings)
+
+
+def _check_new(metadata: Manifest, wanted: Target) -> None:
+    """Raise ``Refused`` if who applies an object that does not exist means one that existed."""
+    text = STALE if metadata.get("resourceVersion") else ""
+    if uid := metadata.get("uid"):
+        text = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+    if text:
+        raise conflict(wanted.resource.plural, wanted.resource.group, wanted.name, text)
 
 
 def _managed_part(config: Manifest, subresource: str) -> dict[str, Any]:
@@ -209,38 +176,13 @@ def _managed_part(config: Manifest, subresource: str) -> dict[str, Any]:
     return {**{name: config[name] for name in ("apiVersion", "kind", "status") if name in config}, "metadata": named}
 
 
-def _scale(simulation: Simulation, request: Write, wanted: Target) -> Planned:
-    if wanted.resource.kind not in SCALABLE:
-        raise no_resource()
-    held = held_manifest(simulation, wanted)
-    old = scale_of(request.versions.object(held))
-    body = document(request)
-    new = body if request.method == "PUT" else patched(request.content_type or MERGE_PATCH, "Scale", old, body)
-    if not isinstance(new, Mapping) or new.get("kind", "Scale") != "Scale" or not isinstance(new.get("spec"), Mapping):
-        raise Refused(400, "the object provided is unrecognized (must be of type Scale)")
-    check_version(request.versions, held, new, wanted)
-    replicas = new["spec"].get("replicas", 0)
-    fits, wanted_words = SCALARS["int32"]
-    if not fits(replicas):
-        raise Refused(422, f"spec.replicas: must be {wanted_words}")
-    if replicas == old["spec"]["replicas"]:
-        planned = Planned((), present(wanted, held))
-    elif held["metadata"].get("managedFields"):
-        whole = request.versions.object(held)
-        planned = _change(simulation, request, wanted, {**whole, "spec": {**whole["spec"], "replicas": replicas}})
-    else:
-        command = {"kind": "scale", "object_kind": wanted.resource.kind, "key": wanted.key, "replicas": replicas}
-        planned = Planned((command,), present(wanted, held))
-    return replace(planned, answer=lambda after: (200, scale_of(held_manifest(after, wanted))))
-
-
 VERBS: dict[tuple[str, str], Callable[[Simulation, Write, Target], Planned]] = {
     ("POST", ""): _create,
     ("PUT", ""): _update,
     ("PATCH", ""): _patch,
     ("DELETE", ""): delete,
-    ("PUT", "scale"): _scale,
-    ("PATCH", "scale"): _scale,
+    ("PUT", "scale"): scale,
+    ("PATCH", "scale"): scale,
     ("PUT", "status"): _update,
     ("PATCH", "status"): _patch,
     ("PATCH", "resize"): _patch,

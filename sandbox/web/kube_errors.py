@@ -7,15 +7,12 @@ from math import ceil
 from django.conf import settings
 from django.core.exceptions import BadRequest, DisallowedHost, RequestDataTooBig, SuspiciousOperation
 
-from sandbox.kube.statuses import Refused
+from sandbox.kube.statuses import RETRY_AFTER, Refused
 from sandbox.limits import ratelimit
 from sandbox.web.access import TOO_OFTEN
 from sandbox.web.errors import refusal_of
 from sandbox.words.say import say
 from sandbox.worker.errors import Busy, Occupied
-
-RETRY_AFTER = "retryAfterSeconds"
-"""Detail of a ``Status``, and in the header of that meaning: clients wait so long, and try again by themselves."""
 
 
 def as_refused(error: Exception) -> Refused:

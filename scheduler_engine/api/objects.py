@@ -45,6 +45,11 @@ def _of_second(second: int) -> str:
     return (EPOCH + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def scalar_text(value: str | int | float) -> str:
+    """Return a value of a manifest as YAML has it: ``true``, not ``True``."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def merge(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manifest with ``changes`` merged in; dicts merge, None deletes the key, all else replaces."""
     merged = dict(manifest)

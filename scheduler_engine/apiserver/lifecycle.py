@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.fields import without_empty
+
 Manifest = Mapping[str, Any]
 
 BACKGROUND, FOREGROUND, ORPHAN = "Background", "Foreground", "Orphan"
@@ -38,10 +40,15 @@ def with_generation(kind: str, old: Manifest, new: dict[str, Any]) -> dict[str, 
     if kind not in COUNTED or not (old.get("metadata") or {}).get("generation"):
         return new
     before, after = old["metadata"], new["metadata"]
-    changed = old.get("spec") != new.get("spec")
+    changed = _differ(f"{kind}Spec", old.get("spec") or {}, new.get("spec") or {})
     changed |= kind == "Deployment" and _annotations(before) != _annotations(after)
     changed |= "deletionTimestamp" in after and "deletionTimestamp" not in before
     return {**new, "metadata": {**after, "generation": before["generation"] + changed}}
+
+
+def _differ(type_name: str, old: Manifest, new: Manifest) -> bool:
+    """Return True if Kubernetes considers two specs different: ``resources: {}`` is the same as no resources."""
+    return old != new and without_empty(old, type_name, structs=True) != without_empty(new, type_name, structs=True)
 
 
 def _annotations(metadata: Manifest) -> dict[str, str]:

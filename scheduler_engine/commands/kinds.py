@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import Annotated, Any
 
+from scheduler_engine.api.objects import scalar_text
 from scheduler_engine.api.validation.problems import invalid
 from scheduler_engine.apiserver.admission import SWITCHED
 from scheduler_engine.apiserver.lifecycle import BACKGROUND, POLICIES
@@ -118,7 +119,7 @@ def _paths(changes: Mapping[str, Any], start: str) -> Iterator[str]:
             yield from _paths(value, f"{path}.")
         elif value is None:
             yield say("command-parts.removed", path=path)
-        elif isinstance(value, (str, int, float)) and len(text := str(value)) <= LONGEST_VALUE:
+        elif isinstance(value, (str, int, float)) and len(text := scalar_text(value)) <= LONGEST_VALUE:
             yield f"{path}={text}"
         else:
             yield path

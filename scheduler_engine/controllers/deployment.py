@@ -1,7 +1,7 @@
 """The Deployment controller: one replica set per pod template, and the change from the old ones to the new one.
 
 Source: seed 002 §4 (pod-template-hash, rolling updates and spreading); upstream ``pkg/controller/deployment``
-(sync.go, rolling.go, recreate.go, progress.go) and its ``util``. Not here: hash collisions, rollback annotations.
+(sync.go, rolling.go, recreate.go, progress.go) and its ``util``. Not here: hash collisions.
 """
 
 from __future__ import annotations
@@ -13,6 +13,17 @@ from typing import Any, ClassVar
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.watching import Wants, WatchEvent
+from scheduler_engine.controllers.deployment_revisions import (
+    DESIRED_REPLICAS,
+    HASH_LABEL,
+    MAX_REPLICAS,
+    REVISION,
+    highest_revision,
+    inherited,
+    newest,
+    renumbered,
+    revision_of,
+)
 from scheduler_engine.controllers.deployment_status import deployment_status, progress_deadline_us, with_new_set
 from scheduler_engine.controllers.naming import template_hash
 from scheduler_engine.controllers.workload import (
@@ -25,11 +36,6 @@ from scheduler_engine.controllers.workload import (
 )
 
 REPLICA_SET = "ReplicaSet"
-HASH_LABEL = "pod-template-hash"
-REVISION = "deployment.kubernetes.io/revision"
-DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
-MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
-NOT_INHERITED = ("kubectl.kubernetes.io/last-applied-configuration", REVISION, DESIRED_REPLICAS, MAX_REPLICAS)
 
 
 @dataclass(slots=True)
@@ -49,7 +55,9 @@ class DeploymentController(WorkloadController):
 
     def sync(self, owner: KubeObject) -> None:
         sets = self.claim(owner, REPLICA_SET)
-        new = next((item for item in sets if _bare_template(item) == owner.spec["template"]), None)
+        new = newest(owner, sets)
+        if new is not None:
+            self._keep_up(owner, new, [item for item in sets if item.uid != new.uid])
         if owner.spec.get("paused") or _is_scaling_event(owner, sets):
             self._scale(owner, sets, new)
         else:
@@ -67,11 +75,8 @@ class DeploymentController(WorkloadController):
         old = [item for item in sets if new is None or item.uid != new.uid]
         if new is None:
             new = self._create_set(owner, old, _new_replicas(owner, sets, 0))
-        else:
-            self._keep_revision(owner, new, old)
-            wanted = _new_replicas(owner, sets, replicas_of(new))
-            if self._scale_set(owner, new, wanted):
-                return
+        elif self._scale_set(owner, new, _new_replicas(owner, sets, replicas_of(new))):
+            return
         if new is not None:
             self._scale_old_down(owner, old, new)
 
@@ -110,7 +115,6 @@ class DeploymentController(WorkloadController):
         if new is None:
             self._create_set(owner, old, replicas_of(owner))
         else:
-            self._keep_revision(owner, new, old)
             self._scale_set(owner, new, replicas_of(owner))
 
     # --- scaling without a rollout ---
@@ -149,8 +153,7 @@ class DeploymentController(WorkloadController):
         metadata = template.get("metadata") or {}
         labels = {**(metadata.get("labels") or {}), HASH_LABEL: value}
         selector = owner.spec["selector"]
-        revision = str(_highest_revision(old) + 1)
-        inherited = {name: text for name, text in owner.annotations.items() if name not in NOT_INHERITED}
+        revision = str(highest_revision(old) + 1)
         name = f"{owner.name}-{value}"
         manifest = {
             "apiVersion": "apps/v1",
@@ -159,7 +162,7 @@ class DeploymentController(WorkloadController):
                 "name": name,
                 "namespace": owner.namespace,
                 "labels": labels,
-                "annotations": {**inherited, **_sizes(owner), REVISION: revision},
+                "annotations": {**inherited(owner), **_sizes(owner), REVISION: revision},
                 "ownerReferences": [owner_reference(owner)],
             },
             "spec": {
@@ -182,10 +185,10 @@ class DeploymentController(WorkloadController):
             self.tell(owner, "ScalingReplicaSet", f"Scaled up replica set {name} from 0 to {replicas}")
         return self.api.get(REPLICA_SET, f"{owner.namespace}/{name}")
 
-    def _keep_revision(self, owner: KubeObject, new: KubeObject, old: Sequence[KubeObject]) -> None:
-        """Make an old template that is used again the newest revision."""
-        revision = max(_revision(new), _highest_revision(old) + 1)
-        changes: Manifest = {"metadata": {"annotations": {REVISION: str(revision)}}}
+    def _keep_up(self, owner: KubeObject, new: KubeObject, old: Sequence[KubeObject]) -> None:
+        """Give the newest set the deployment's annotations. An old template that is used again gets a new revision."""
+        revision = max(revision_of(new), highest_revision(old) + 1)
+        changes: Manifest = {"metadata": {"annotations": {**inherited(owner), **renumbered(new, revision)}}}
         if (new.spec.get("minReadySeconds") or 0) != (owner.spec.get("minReadySeconds") or 0):
             changes["spec"] = {"minReadySeconds": owner.spec.get("minReadySeconds") or 0}
         self.api.patch(REPLICA_SET, new.key, changes)
@@ -218,25 +221,17 @@ class DeploymentController(WorkloadController):
             limit = owner.spec.get("revisionHistoryLimit", 10)
             done = [item for item in sets if item is not new and not replicas_of(item)]
             done = [item for item in done if not item.status.get("replicas")]
-            for item in sorted(done, key=_revision)[: max(len(done) - limit, 0)]:
+            for item in sorted(done, key=revision_of)[: max(len(done) - limit, 0)]:
                 self.api.delete(REPLICA_SET, item.key)
 
     def _write_status(
         self, owner: KubeObject, sets: Sequence[KubeObject]
     ) -> tuple[KubeObject | None, dict[str, Any], bool]:
         """Return (the set of the newest template, fields of the status, the rollout is complete)."""
-        new = next((item for item in sets if _bare_template(item) == owner.spec["template"]), None)
+        new = newest(owner, sets)
         status, complete = deployment_status(owner, sets, new, _max_unavailable(owner), self.timeline.now_us)
         self.set_status(owner, **status)
         return new, status, complete
-
-
-def _bare_template(item: KubeObject) -> Manifest:
-    """Return a replica set's template as in the deployment: without the hash."""
-    template = item.spec["template"]
-    metadata = template.get("metadata") or {}
-    labels = {name: text for name, text in (metadata.get("labels") or {}).items() if name != HASH_LABEL}
-    return {**template, "metadata": {**metadata, "labels": labels}}
 
 
 def _sizes(owner: KubeObject) -> dict[str, str]:
@@ -294,12 +289,3 @@ def _share(owner: KubeObject, item: KubeObject, missing: int, left: int) -> int:
 
 def _available(item: KubeObject) -> int:
     return item.status.get("availableReplicas") or 0
-
-
-def _revision(item: KubeObject) -> int:
-    text = item.annotations.get(REVISION, "0")
-    return int(text) if text.isascii() and text.isdigit() else 0
-
-
-def _highest_revision(sets: Iterable[KubeObject]) -> int:
-    return max(map(_revision, sets), default=0)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler_engine.api.fields import without_empty
 from scheduler_engine.controllers.pod_state import digest
 
 ALPHANUMERICS = "bcdfghjklmnpqrstvwxz2456789"
@@ -27,5 +28,14 @@ def suffix(text: str) -> str:
 
 def template_hash(template: Mapping[str, Any]) -> str:
     """Return the value of ``pod-template-hash``: equal templates have equal hashes."""
-    number = str(digest(json.dumps(template, sort_keys=True)) % 2**32)
+    number = str(digest(json.dumps(_compared(template), sort_keys=True)) % 2**32)
     return "".join(ALPHANUMERICS[ord(digit) % len(ALPHANUMERICS)] for digit in number)
+
+
+def same_template(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return True if Kubernetes considers two templates equal: ``resources: {}`` is the same as no resources."""
+    return one == other or _compared(one) == _compared(other)
+
+
+def _compared(template: Mapping[str, Any]) -> dict[str, Any]:
+    return without_empty(template, "PodTemplateSpec", structs=True)

@@ -10,7 +10,7 @@ from scheduler_engine.api.critical_pods import MIRROR, SOURCE
 from scheduler_engine.api.validation.annotations import DELETION_COST
 from scheduler_engine.apiserver.lifecycle import NOT_HELD, POLICIES
 from scheduler_engine.apiserver.pod_index import JOB_INDEX
-from scheduler_engine.controllers.deployment import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
+from scheduler_engine.controllers.deployment_revisions import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
 from scheduler_engine.controllers.persistent_volume import DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER
 from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, SELECTED_NODE
 from scheduler_engine.plugins.volume_references import BETA_STORAGE_CLASS, BIND_COMPLETED, MIGRATED_PLUGINS

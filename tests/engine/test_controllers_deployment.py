@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from scheduler_engine import commands
 from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.controllers.deployment_revisions import REVISION, REVISION_HISTORY, renumbered
 from scheduler_engine.errors import Rejected
 from scheduler_engine.simulation import Simulation
 from tests.engine import controllers as world
@@ -130,6 +132,52 @@ def test_going_back_reuses_the_old_replica_set_as_the_newest_revision() -> None:
     assert len(sets(simulation, size=False)) == 2
     assert world.find(simulation, "ReplicaSet", first.name).annotations["deployment.kubernetes.io/revision"] == "3"
     assert world.find(simulation, "Deployment", "web").annotations["deployment.kubernetes.io/revision"] == "3"
+    history = world.find(simulation, "ReplicaSet", first.name).annotations["deployment.kubernetes.io/revision-history"]
+    assert history == "1"
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "DaemonSet", "StatefulSet"])
+def test_empty_resources_are_no_new_template(kind: str) -> None:
+    plain = world.workload(kind, "web", world.template("web"), selector={"matchLabels": {"app": "web"}})
+    del plain["spec"]["template"]["spec"]["containers"][0]["resources"]
+    empty = copy.deepcopy(plain)
+    empty["spec"]["template"]["spec"]["containers"][0]["resources"] = {}
+    simulation = world.cluster(plain)
+    world.run(simulation)
+    before = [pod.uid for pod in world.pods(simulation)]
+    world.apply(simulation, empty)
+    world.advance(simulation, 60)
+    assert before
+    assert [pod.uid for pod in world.pods(simulation)] == before
+    assert world.find(simulation, kind, "web").manifest["metadata"]["generation"] == 1
+    assert len(sets(simulation, size=False)) == (kind == "Deployment")
+
+
+@pytest.mark.parametrize("more", [{}, {"paused": True}, {"strategy": {"type": "Recreate"}}], ids=str)
+def test_the_newest_replica_set_takes_later_annotations(more: dict[str, Any]) -> None:
+    simulation = world.cluster(world.deployment("web", 1))
+    manifest = world.deployment("web", 1, **more)
+    manifest["metadata"]["annotations"] = {
+        "kubernetes.io/change-cause": "first",
+        "kubectl.kubernetes.io/last-applied-configuration": "{}",
+        "deployment.kubernetes.io/revision-history": "7",
+    }
+    world.apply(simulation, manifest)
+    (only,) = sets(simulation)
+    assert only.annotations == {
+        "deployment.kubernetes.io/desired-replicas": "1",
+        "deployment.kubernetes.io/max-replicas": "1" if more.get("strategy") else "2",
+        "deployment.kubernetes.io/revision": "1",
+        "kubernetes.io/change-cause": "first",
+    }
+
+
+def test_the_history_of_revisions_is_not_endless() -> None:
+    earlier = ",".join(map(str, range(10_000, 10_334)))
+    annotations = {REVISION: "1", REVISION_HISTORY: earlier}
+    held = KubeObject({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"annotations": annotations}})
+    history = renumbered(held, 2)[REVISION_HISTORY]
+    assert history == earlier.removeprefix("10000,") + ",1"
 
 
 def test_recreate_waits_until_the_last_old_pod_is_gone() -> None:

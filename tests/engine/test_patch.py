@@ -331,6 +331,7 @@ MANAGED: Manifest = {"metadata": {"managedFields": [{"manager": "kubectl"}]}}
     ("command", "summary"),
     [
         (commands.Patch("Deployment", "default/web", {"spec": {"replicas": 3}}), "spec.replicas=3"),
+        (commands.Patch("Deployment", "default/web", {"spec": {"paused": True}}), "spec.paused=true"),
         (commands.Patch("Deployment", "default/web", {"spec": {"paused": None}}), "no spec.paused"),
         (commands.Patch("Deployment", "default/web", {}), "nothing"),
         (commands.Patch("Deployment", "default/web", {**MANAGED, "spec": {"replicas": 3}}), "spec.replicas=3"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.words.say import say
+from scheduler_engine.api.objects import scalar_text
 from scheduler_engine.api.taints import Taint
 from scheduler_engine.trace import events as ev
 
@@ -55,7 +56,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], start: str 
             yield from differences(old or {}, value or {}, f"{path}.")
         elif value is None:
             yield f"no {path}"
-        elif isinstance(value, str | int | float) and len(text := str(value)) <= LONGEST_VALUE:
+        elif isinstance(value, str | int | float) and len(text := scalar_text(value)) <= LONGEST_VALUE:
             yield f"{path}={text}"
         else:
             yield path

@@ -264,7 +264,10 @@ class Command:
 
 @dataclass(slots=True)
 class KubeEvent:
-    """``uid``: of the pod that it regards; "" for other objects. ``first`` and ``last``: numbers of trace entries."""
+    """``uid``: of the object that it regards, "" if there was none. ``first``, ``last``: numbers of trace entries.
+
+    ``node``: that of the pod that it regards, when it was recorded first.
+    """
 
     at_us: int
     event: ev.EventRecorded
@@ -272,6 +275,7 @@ class KubeEvent:
     uid: str = ""
     first: int = 0
     last: int = 0
+    node: str = ""
 
     def is_of(self, pod: Pod) -> bool:
         """Return True if it regards this pod, not a deleted one of its name."""

@@ -155,20 +155,29 @@ class World(Models):
 
     def _recorded(self, entry: ev.Entry, event: ev.EventRecorded) -> None:
         last = self.kube_events[-1] if self.kube_events else None
-        uid = self._regarded(event) if event.regarding_kind == "Pod" else ""
+        uid = self._regarded(event)
         if last is not None and (last.event, last.uid) == (event, uid):
             last.count, last.at_us, last.last = last.count + 1, entry.at_us, entry.n
         else:
-            self.kube_events.append(KubeEvent(entry.at_us, event, uid=uid, first=entry.n, last=entry.n))
+            node = self.pods[event.regarding].pod.node_name if self._is_of_pod(event, uid) else ""
+            self.kube_events.append(KubeEvent(entry.at_us, event, uid=uid, first=entry.n, last=entry.n, node=node))
+
+    def _is_of_pod(self, event: ev.EventRecorded, uid: str) -> bool:
+        """Return True if the pod that an event regards exists."""
+        held = self.pods.get(event.regarding) if event.regarding_kind == "Pod" else None
+        return held is not None and held.pod.uid == uid
 
     def _regarded(self, event: ev.EventRecorded) -> str:
-        """Return the uid of the pod that an event regards.
+        """Return the uid of the object that an event regards.
 
         A scheduler may still try a deleted pod whose name another one has. All others speak of the pod that has the
         name, or had it last.
         """
         if event.uid:
             return event.uid
+        if event.regarding_kind != "Pod":
+            held = self.objects.get(event.regarding_kind, {}).get(event.regarding, {})
+            return str((held.get("metadata") or {}).get("uid", ""))
         pod = self.pods.get(event.regarding)
         return pod.pod.uid if pod is not None else self.last_uids.get(event.regarding, "")
 

@@ -17,7 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from sandbox.kube import commands, discovery, reviews
 from sandbox.kube.bodies import Write
 from sandbox.kube.reading import Request
-from sandbox.kube.statuses import Refused, failure, forbidden, no_resource
+from sandbox.kube.statuses import Refused, failure, forbidden, healthy, no_resource, not_allowed
 from sandbox.kube.strictness import header
 from sandbox.pool import engines
 from sandbox.storage.models import printable
@@ -37,6 +37,8 @@ PREFLIGHT = {
 }
 """What a browser asks before a page of another origin may send a change. The address is the key, so all may."""
 OLD_OPENAPI, OLD_OPENAPI_TYPE = "openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+HEALTH = ("healthz", "livez", "readyz")
+"""Paths at which an API server says that it works."""
 PICTURE = Path(__file__).with_name("kubectl_picture.json")
 """What kubectl prints, and where the pods are, before and after Play. A test runs the commands and compares."""
 
@@ -102,6 +104,8 @@ def kube(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpR
             return HttpResponse(b"", content_type=OLD_OPENAPI_TYPE)
         if request.method == "OPTIONS" and "Origin" in request.headers:
             return HttpResponse(status=204, headers=PREFLIGHT)
+        if path in HEALTH:
+            return _healthy(request, sandbox_id, token, path)
         code, document, warnings = _answer(request, sandbox_id, token, path)
         headers = {"Warning": header(warnings)} if warnings else {}
         return HttpResponse(document, status=code, content_type="application/json", headers=headers)
@@ -121,6 +125,8 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> An
         wanted = Request(path, query, request.headers.get("Accept", ""))
         return 200, *engines.read_with_turns(access.sandbox, jobs.kube_read, wanted)
     write = Write(request.method or "", path, query, kind, request.body, agent=_name(request))
+    if _discovery(access, path) is not None:
+        raise not_allowed()
     review = reviews.answer(write.method, path, kind, write.body, access.can_edit and not access.frozen)
     if review is not None:
         check_rate("look", f"{sandbox_id} {access.can_edit}")
@@ -128,6 +134,14 @@ def _answer(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> An
     _check_may_change(access)
     check_rate("command", str(sandbox_id))
     return executing.carry_out(access.sandbox, jobs.kube_write, write, _name(request))
+
+
+def _healthy(request: HttpRequest, sandbox_id: UUID, token: str, path: str) -> HttpResponse:
+    if open_access(sandbox_id, token) is None:
+        raise no_resource()
+    if request.method not in ("GET", "HEAD"):
+        raise not_allowed()
+    return HttpResponse(healthy(path, "verbose" in request.GET), content_type="text/plain; charset=utf-8")
 
 
 def _discovery(access: Access, path: str) -> dict[str, Any] | None:

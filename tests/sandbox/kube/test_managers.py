@@ -134,6 +134,72 @@ def test_whoever_updates_manages_what_changed(visitor: Visitor) -> None:
     )
 
 
+def test_the_oldest_updates_become_one(visitor: Visitor) -> None:
+    apply(visitor, whole(3))
+    for number in range(12):
+        patch = {"metadata": {"annotations": {f"a{number}": "1"}}}
+        path = f"{WEB_PATH}?fieldManager=updater-{number:02}"
+        assert send(visitor, "PATCH", path, patch, "application/merge-patch+json")[0] == 200
+        store.execute(visitor.row(), {"kind": "advance", "seconds": 1})
+    fields = managed(visitor)
+    kept = [f"updater-{number:02} Update" for number in range(3, 12)]
+    assert sorted(fields) == ["ancient-changes Update", "kubectl Apply", *kept]
+    annotations = {path[-1] for path in fields["ancient-changes Update"]}
+    assert annotations >= {"f:a0", "f:a1", "f:a2"}
+    assert "f:a3" not in annotations
+    (entry,) = (
+        one
+        for one in send(visitor, "GET", WEB_PATH)[1]["metadata"]["managedFields"]
+        if one["manager"] == "ancient-changes"
+    )
+    assert entry["time"].endswith(":02Z")
+
+
+def apply_scale(visitor: Visitor, replicas: int, query: str = "", **more: Any) -> tuple[int, Any]:
+    body = {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": replicas}} | more
+    return send(visitor, "PATCH", f"{WEB_PATH}/scale?fieldManager=scaler{query}", body, APPLY)
+
+
+def test_a_scale_is_applied(visitor: Visitor) -> None:
+    apply(visitor, whole(3))
+    code, status = apply_scale(visitor, 5)
+    assert (code, status["message"]) == (
+        *(409, 'Apply failed with 1 conflict: conflict with "kubectl": .spec.replicas'),
+    )
+    code, scale = apply_scale(visitor, 5, "&force=true", metadata={"name": "web"})
+    assert (code, scale["kind"], scale["spec"]) == (200, "Scale", {"replicas": 5})
+    fields = managed(visitor)
+    assert fields["scaler Apply"] == {("f:spec", "f:replicas")}
+    assert ("f:spec", "f:replicas") not in fields["kubectl Apply"]
+    (entry,) = (
+        one for one in send(visitor, "GET", WEB_PATH)[1]["metadata"]["managedFields"] if one["manager"] == "scaler"
+    )
+    assert (entry["apiVersion"], entry["subresource"]) == ("apps/v1", "scale")
+    merge = "application/merge-patch+json"
+    assert send(visitor, "PATCH", f"{WEB_PATH}/scale", {"spec": {"replicas": 4}}, merge)[0] == 200
+    _, status = apply_scale(visitor, 6)
+    assert 'conflict with "kubectl" with subresource "scale" using autoscaling/v1 at' in status["message"]
+
+
+NOT_SCALES = {
+    "another kind": ({"kind": "Deployment"}, 400, "invalid object type: autoscaling/v1, Kind=Deployment"),
+    "another name": ({"metadata": {"name": "db"}}, 400, "does not match the name on the URL (web)"),
+    "managers": ({"metadata": {"managedFields": [{}]}}, 400, "metadata.managedFields must be nil"),
+    "a list": ({"spec": []}, 400, "must be of type Scale"),
+    "a text": ({"spec": "x"}, 400, "must be of type Scale"),
+    "a wrong number": ({"spec": {"replicas": "x"}}, 422, "spec.replicas"),
+    "another uid": ({"metadata": {"uid": "zzz"}}, 409, "UID in precondition: zzz"),
+    "an old version": ({"metadata": {"resourceVersion": "1"}}, 409, "the object has been modified"),
+}
+
+
+@pytest.mark.parametrize(("more", "code", "text"), NOT_SCALES.values(), ids=NOT_SCALES)
+def test_what_cannot_be_applied_to_a_scale(visitor: Visitor, more: dict[str, Any], code: int, text: str) -> None:
+    send(visitor, "POST", DEPLOYMENTS, whole(2))
+    status, said = apply_scale(visitor, 2, "&force=true", **more)
+    assert (status, text in said.get("message", "")) == (code, True), said
+
+
 def test_an_object_that_nobody_applied_belongs_to_all(visitor: Visitor) -> None:
     send(visitor, "POST", DEPLOYMENTS, WEB)
     assert managed(visitor) == {}
@@ -356,6 +422,24 @@ def test_what_is_left_of_an_item_keeps_its_keys() -> None:
     assert left == [{"name": "c", "ports": [{"containerPort": 80}]}]
     everything = (path for path in leaves(POD, "Pod") if path[0] == "f:spec")
     assert "spec" not in without(POD, to_fields(everything), "Pod")
+
+
+NAMED: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
+    "an item by its type": (
+        *({"status": {"conditions": [{"type": "A"}]}}, "Service"),
+        ("f:status", "f:conditions", 'k:{"type":"A"}', "f:type"),
+    ),
+    "a value": (
+        *({"status": {"uncountedTerminatedPods": {"failed": ["u"]}}}, "Job"),
+        ("f:status", "f:uncountedTerminatedPods", "f:failed", 'v:"u"'),
+    ),
+    "a whole list": ({"subsets": [{"ports": [{"port": 1}]}]}, "Endpoints", ("f:subsets",)),
+}
+
+
+@pytest.mark.parametrize(("manifest", "kind", "path"), NAMED.values(), ids=NAMED)
+def test_how_a_field_is_named(manifest: dict[str, Any], kind: str, path: tuple[str, ...]) -> None:
+    assert max(leaves(manifest, kind), key=len) == path
 
 
 def test_the_table_names_known_fields() -> None:

@@ -64,6 +64,15 @@ def test_the_lists_that_merge_exist() -> None:
         assert key in TYPES[TYPES[of][field].type]
 
 
+def test_conditions_merge_by_their_types() -> None:
+    lists = {f"{name}.conditions" for name, fields in TYPES.items() if "conditions" in fields}
+    assert lists == {path for path in MERGED_BY if path.endswith(".conditions")}
+    ready, progressing = ({"type": name, "status": "True"} for name in ("Available", "Progressing"))
+    old = {"metadata": {"name": "web"}, "status": {"conditions": [ready]}}
+    new = patched(STRATEGIC_PATCH, "Deployment", old, {"status": {"conditions": [progressing]}})
+    assert new["status"] == {"conditions": [ready, progressing]}
+
+
 def test_other_patches() -> None:
     operations = [
         {"op": "test", "path": "/spec/containers/0/name", "value": "a"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from base64 import urlsafe_b64encode
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from sandbox.kube.events import recorded_events
 from sandbox.panels.model.world import World
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace.events import Entry, EventRecorded
+from tests.engine.controllers import deployment
 from tests.sandbox.conftest import Visitor
 
 PODS = {"a": {"app": "web", "tier": "front"}, "b": {"app": "web"}, "c": {"app": "db"}}
@@ -65,6 +68,47 @@ def test_a_long_list_comes_in_parts(cluster: Visitor) -> None:
     assert "continue" not in rest["metadata"]
 
 
+def test_a_long_list_stays_as_it_was_when_it_began(cluster: Visitor) -> None:
+    _, first = get(cluster, "api/v1/pods", limit="3")
+    more = {"limit": "3", "continue": first["metadata"]["continue"]}
+    store.execute(cluster.row(), {"kind": "delete", "object_kind": "Pod", "key": "kube-system/a"})
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [make_pod("z", "kube-system").obj()]})
+    _, rest = get(cluster, "api/v1/pods", **more)
+    assert names(rest) == ["kube-system/a"]
+    assert rest["metadata"] == {"resourceVersion": first["metadata"]["resourceVersion"]}
+    assert names(get(cluster, "api/v1/pods")[1])[-1] == "kube-system/z"
+
+
+def test_a_long_list_ends_when_somebody_goes_back_behind_it(cluster: Visitor) -> None:
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [make_pod("z").obj()]})
+    more = {"continue": get(cluster, "api/v1/pods", limit="3")[1]["metadata"]["continue"]}
+    store.go_to(cluster.row(), lambda position: position.head - 1)
+    code, refused = get(cluster, "api/v1/pods", **more)
+    assert (code, refused["reason"], refused["message"][:38]) == (
+        410,
+        "Expired",
+        "The provided continue parameter is too",
+    )
+
+
+def test_an_earlier_version_can_be_listed(cluster: Visitor) -> None:
+    version = get(cluster, "api/v1/pods")[1]["metadata"]["resourceVersion"]
+    store.execute(cluster.row(), {"kind": "run"})
+
+    def bound(**query: str) -> tuple[str, int]:
+        _, listed = get(cluster, OURS, resourceVersion=version, **query)
+        return listed["metadata"]["resourceVersion"], sum("nodeName" in item["spec"] for item in listed["items"])
+
+    assert bound(resourceVersionMatch="Exact") == bound(limit="5") == (version, 0)
+    now = get(cluster, OURS)[1]["metadata"]["resourceVersion"]
+    assert bound(resourceVersionMatch="NotOlderThan") == bound() == (now, 3)
+
+
+def test_any_version_has_no_parts_and_a_selection_has_no_count(cluster: Visitor) -> None:
+    assert len(get(cluster, OURS, limit="1", resourceVersion="0")[1]["items"]) == 3
+    assert set(get(cluster, OURS, limit="1", labelSelector="app=web")[1]["metadata"]) == {"resourceVersion", "continue"}
+
+
 HELD = {"None": None, "Metadata": "PartialObjectMetadata", "Object": "Pod"}
 
 
@@ -74,6 +118,10 @@ def test_a_table_holds_as_much_of_its_objects_as_was_asked(cluster: Visitor, inc
     _, table = get(cluster, f"{OURS}/a", accept, includeObject=include)
     (row,) = table["rows"]
     assert (table["kind"], row["cells"][0], row.get("object", {}).get("kind")) == ("Table", "a", held)
+
+
+def token(v: str = "meta.k8s.io/v1", rv: int = 1) -> str:
+    return urlsafe_b64encode(json.dumps({"v": v, "rv": rv, "start": "default/a"}).encode()).decode().rstrip("=")
 
 
 REFUSED = {
@@ -88,6 +136,27 @@ REFUSED = {
     "a broken label selector": ("api/v1/pods", {"labelSelector": "a in b"}, 400, "BadRequest"),
     "a broken field selector": ("api/v1/pods", {"fieldSelector": "a"}, 400, "BadRequest"),
     "a limit that is no number": ("api/v1/pods", {"limit": "-1"}, 400, "BadRequest"),
+    "a list of the future": ("api/v1/pods", {"resourceVersion": "99999"}, 504, "Timeout"),
+    "an object of the future": (f"{OURS}/a", {"resourceVersion": "99999"}, 504, "Timeout"),
+    "an exact list of any version": (
+        *("api/v1/pods", {"resourceVersion": "0", "resourceVersionMatch": "Exact"}),
+        *(422, "Invalid"),
+    ),
+    "an exact list of no version": ("api/v1/pods", {"resourceVersionMatch": "Exact"}, 422, "Invalid"),
+    "an unknown way to match": (
+        *("api/v1/pods", {"resourceVersion": "1", "resourceVersionMatch": "What"}),
+        *(422, "Invalid"),
+    ),
+    "initial events of a list": ("api/v1/pods", {"sendInitialEvents": "true"}, 422, "Invalid"),
+    "no token": ("api/v1/pods", {"continue": "default/a"}, 400, "BadRequest"),
+    "a token of another version": ("api/v1/pods", {"continue": token(v="v2")}, 400, "BadRequest"),
+    "a token without a version": ("api/v1/pods", {"continue": token(rv=0)}, 400, "BadRequest"),
+    "a token of the future": ("api/v1/pods", {"continue": token(rv=99999)}, 504, "Timeout"),
+    "a token and a version": ("api/v1/pods", {"continue": token(), "resourceVersion": "1"}, 400, "BadRequest"),
+    "a token and a way to match": (
+        *("api/v1/pods", {"continue": token(), "resourceVersion": "1", "resourceVersionMatch": "Exact"}),
+        *(422, "Invalid"),
+    ),
 }
 
 
@@ -107,6 +176,28 @@ def test_what_django_refuses_is_a_status_too(cluster: Visitor, settings: Any) ->
     settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 3
     code, document = get(cluster, OURS, a="1", b="2", c="3", d="4")
     assert (code, document["kind"], document["reason"]) == (400, "Status", "BadRequest")
+
+
+METHODS = {
+    "the health": ("HEAD", "healthz", 200),
+    "a change of the health": ("POST", "healthz", 405),
+    "objects": ("HEAD", "api/v1/pods", 405),
+    "the version": ("HEAD", "version", 405),
+    "a group": ("POST", "apis/apps/v1", 405),
+    "an unknown group": ("POST", "apis/example.com/v1", 404),
+}
+
+
+@pytest.mark.parametrize(("method", "path", "status"), METHODS.values(), ids=METHODS)
+def test_what_is_only_read_has_no_other_methods(cluster: Visitor, method: str, path: str, status: int) -> None:
+    assert cluster.client.generic(method, cluster.url(f"kube/{path}")).status_code == status
+
+
+@pytest.mark.parametrize("path", ["healthz", "livez", "readyz"])
+def test_the_server_says_that_it_works(cluster: Visitor, path: str) -> None:
+    plain, verbose = (cluster.client.get(cluster.url(f"kube/{path}{query}")) for query in ("", "?verbose"))
+    assert (plain.content, plain.headers["Content-Type"]) == (b"ok", "text/plain; charset=utf-8")
+    assert verbose.content == f"[+]ping ok\n{path} check passed\n".encode()
 
 
 def test_too_many_requests_are_a_status(cluster: Visitor, settings: Any) -> None:
@@ -133,6 +224,22 @@ def test_events_name_their_object(cluster: Visitor) -> None:
     fields = f"regarding.name={event['involvedObject']['name']},reportingController=default-scheduler"
     _, listed = get(cluster, "apis/events.k8s.io/v1/namespaces/default/events", fieldSelector=fields)
     assert [item["reason"] for item in listed["items"]] == ["Scheduled"]
+
+
+def test_an_event_keeps_the_object_that_it_regards(cluster: Visitor) -> None:
+    def references() -> list[Any]:
+        _, listed = get(cluster, "api/v1/namespaces/default/events")
+        return [event["involvedObject"] for event in listed["items"] if event["involvedObject"]["name"] == "web"]
+
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [deployment("web", 1)]})
+    (first,) = references()
+    assert first["apiVersion"] == "apps/v1"
+    store.execute(cluster.row(), {"kind": "delete", "object_kind": "Deployment", "key": "default/web"})
+    assert references() == [first]
+    store.execute(cluster.row(), {"kind": "apply", "manifests": [deployment("web", 1)]})
+    before, after = references()
+    assert (before, after) == (first, {**first, "uid": after["uid"]})
+    assert after["uid"] != first["uid"]
 
 
 def test_an_event_that_repeats_has_two_times_and_a_count() -> None:

@@ -89,10 +89,29 @@ def test_a_watch_begins_with_what_is_there_or_after_a_version(site: Served, base
         do(site, base, "run")
         kind, pod = later.event()
         assert (kind, pod["metadata"]["name"], pod["spec"]["nodeName"]) == ("MODIFIED", "a", "node-0")
-    with Watch(site, base, sendInitialEvents="true", resourceVersionMatch="NotOlderThan") as listing:
+    marked = {"resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+    with Watch(site, base, sendInitialEvents="true", **marked) as listing:
         events = [listing.event() for _ in range(4)]
         assert [kind for kind, _ in events] == ["ADDED", "ADDED", "ADDED", "BOOKMARK"]
         assert events[-1][1]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+BEGINNINGS = {
+    "all of any version": ({"resourceVersion": "0"}, ["ADDED"]),
+    "all, and where they end": ({"allowWatchBookmarks": "true"}, ["ADDED", "BOOKMARK"]),
+    "all, asked for": ({"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}, ["ADDED"]),
+    "none": ({"sendInitialEvents": "false", "resourceVersionMatch": "NotOlderThan"}, []),
+    "none of any version": (
+        {"sendInitialEvents": "false", "resourceVersionMatch": "NotOlderThan", "resourceVersion": "0"},
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "sent"), BEGINNINGS.values(), ids=BEGINNINGS)
+def test_what_a_watch_sends_first(query: dict[str, str], sent: list[str]) -> None:
+    world, _ = labelled(2)
+    assert [json.loads(line)["type"] for line in news(world, Request(PODS, query, "")).lines] == sent
 
 
 def test_a_selection_says_what_enters_and_leaves_it(site: Served, base: str) -> None:
@@ -213,6 +232,12 @@ REFUSED = {
     "a number": (PODS, {"resourceVersion": "x"}, 400),
     "a time": (PODS, {"timeoutSeconds": "-1"}, 400),
     "a selector": (PODS, {"fieldSelector": "a"}, 400),
+    "all objects, of whatever version": (PODS, {"sendInitialEvents": "true"}, 422),
+    "a way to match that is not for it": (PODS, {"resourceVersionMatch": "Exact"}, 422),
+    "all objects of the future": (
+        *(PODS, {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "resourceVersion": "99999"}),
+        504,
+    ),
     "a resource": ("api/v1/secrets", {}, 404),
     "one object": (f"{PODS}/a", {}, 405),
 }

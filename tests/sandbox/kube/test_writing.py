@@ -102,6 +102,51 @@ def test_a_version_from_before_somebody_went_back_is_stale_if_the_object_differs
     assert send(cluster, "PATCH", f"{PODS}/a", patch, JSON_PATCH)[0] == 200
 
 
+LEASES = "apis/coordination.k8s.io/v1/namespaces/default/leases"
+
+
+def test_a_lease_is_created_by_an_update_and_then_needs_its_version(cluster: Visitor) -> None:
+    lease = {"metadata": {"name": "l", "uid": "zzz"}, "spec": {"holderIdentity": "a"}}
+    code, refused = send(cluster, "PUT", f"{LEASES}/l", lease)
+    assert (code, refused["message"].endswith(OTHER_UID.format(uid=""))) == (409, True)
+    code, made = send(cluster, "PUT", f"{LEASES}/l", {**lease, "metadata": {"name": "l", "resourceVersion": "1"}})
+    assert (code, made["spec"]) == (201, lease["spec"])
+    code, refused = send(cluster, "PUT", f"{LEASES}/l", {**lease, "metadata": {"name": "l"}})
+    assert (code, refused["message"]) == (
+        422,
+        'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for '
+        "an update",
+    )
+    assert send(cluster, "PUT", f"{LEASES}/l", {**made, "spec": {"holderIdentity": "b"}})[0] == 200
+    assert send(cluster, "PUT", f"{DEPLOYMENTS}/none", {**WEB, "metadata": {"name": "none"}})[0] == 404
+
+
+IN_STORAGE = "StorageError: invalid object, Code: 4, Key: /registry/{}, ResourceVersion: 0, AdditionalErrorMsg: "
+OTHER_UID = "Precondition failed: UID in precondition: zzz, UID in object meta: {uid}"
+OTHER = {
+    "a deployment": ("PUT", f"{DEPLOYMENTS}/web", IN_STORAGE.format("deployments/default/web") + OTHER_UID),
+    "its status": ("PUT", f"{DEPLOYMENTS}/web/status", IN_STORAGE.format("deployments/default/web") + OTHER_UID),
+    "its scale": ("PUT", f"{DEPLOYMENTS}/web/scale", IN_STORAGE.format("deployments/default/web") + OTHER_UID),
+    "a node": ("PUT", "api/v1/nodes/n1", IN_STORAGE.format("minions/n1") + OTHER_UID),
+    "a patched scale": ("PATCH", f"{DEPLOYMENTS}/web/scale", OTHER_UID),
+    "a patched node": ("PATCH", "api/v1/nodes/n1", 'metadata.uid: Invalid value: "zzz": field is immutable'),
+}
+
+
+@pytest.mark.parametrize(("method", "path", "text"), OTHER.values(), ids=OTHER)
+def test_an_object_of_another_uid_is_not_changed(cluster: Visitor, method: str, path: str, text: str) -> None:
+    send(cluster, "POST", DEPLOYMENTS, WEB)
+    _, held = send(cluster, "GET", path)
+    before, metadata = log(cluster), {**held["metadata"], "uid": "zzz", "resourceVersion": "1"}
+    if method == "PATCH":
+        body, kind, code = {"metadata": {"uid": "zzz"}}, MERGE, 409 if "scale" in path else 422
+    else:
+        body, kind, code = {**held, "metadata": metadata}, "application/json", 409
+    status, refused = send(cluster, method, path, body, kind)
+    assert (status, refused["message"].endswith(text.format_map(held["metadata"]))) == (code, True), refused["message"]
+    assert log(cluster) == before
+
+
 def test_the_status_is_a_subresource(cluster: Visitor) -> None:
     _, node = send(cluster, "GET", "api/v1/nodes/n1")
     node["status"]["capacity"]["cpu"] = node["status"]["allocatable"]["cpu"] = "1"
@@ -372,7 +417,8 @@ UNBOUND = {
     "another kind of target": ("free", {"target": {"kind": "Pod", "name": "x"}}, 500, "target.kind: Unsupported value"),
     "another pod's Binding": ("free", binding(name="a"), 400, "name in URL does not match name in Binding object"),
     "another object": ("free", {"kind": "Pod"}, 400, "must be of type Binding"),
-    "an earlier pod of the name": ("free", binding(uid="zzz"), 409, "the object has been modified"),
+    "an earlier pod of the name": ("free", binding(uid="zzz"), 409, "UID in precondition: zzz, UID in object meta: 0"),
+    "an earlier form of the pod": ("free", binding(resourceVersion="1"), 409, "ResourceVersion in precondition: 1, "),
     "no such pod": ("none", binding(), 404, 'pods "none" not found'),
 }
 

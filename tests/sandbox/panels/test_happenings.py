@@ -60,6 +60,7 @@ def text(world: World, **view: Any) -> str:
 ODD = "a b: c uses d (Orphan)"
 """How a name or a value may look before it is validated."""
 ODD_ONES: list[tuple[commands.Command, str]] = [
+    (commands.Patch("Node", ODD, {"spec": {"unschedulable": False}}), f"{ODD} was edited: spec.unschedulable=false."),
     (commands.Patch("Pod", ODD, {"a": ODD}), f"{ODD} was edited: a={ODD}."),
     (commands.Taint(ODD, "gpu", "NoSchedule", ODD), f"{ODD} now has the taint gpu={ODD}:NoSchedule."),
     (commands.Usage(pod=ODD, cpu="2"), f"{ODD} now uses cpu 2."),
@@ -539,6 +540,11 @@ def applied(*objects: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
+        pytest.param(
+            [applied(make_node("n1").spec(unschedulable=True))],
+            "n1 was changed: spec.unschedulable=true.",
+            id="a switch",
+        ),
         pytest.param([applied(TAINTED)], "n1 was changed: taint k=v:NoSchedule.", id="a taint"),
         pytest.param(
             [applied(TAINTED), applied(make_node("n1").taint("k", "w", "NoSchedule"))],

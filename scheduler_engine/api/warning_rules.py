@@ -6,9 +6,9 @@ Source: upstream ``pkg/api/*/{util,warnings}.go`` and ``WarningsOnCreate`` of ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_engine.api.defaults import with_defaults
 from scheduler_engine.api.scheme import kind_of
@@ -26,18 +26,36 @@ from scheduler_engine.api.warnings_pod import (
     template_warnings,
 )
 from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 Data = Mapping[str, Any]
 
+
+class Newer(NamedTuple):
+    """A warning that depends on the version. ``word`` of the rule ``newer_warnings``: the text where it holds;
+    ``older``: the text elsewhere, "" = no warning.
+    """
+
+    word: str
+    path: str
+    text: str
+    older: str = ""
+
+
+ByVersion = Iterator[tuple[str, str] | Newer]
+
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 HINTS_ANNOTATION = "service.kubernetes.io/topology-aware-hints"
+CLOSE = "PreferClose"
 MOST_INDEXES, MOST_PARALLEL = 100_000, 10_000
 
 
-def warnings_about(manifest: Data, document: int = 0, defaulted: Data | None = None) -> list[FieldError]:
+def warnings_about(
+    manifest: Data, document: int = 0, defaulted: Data | None = None, rules: Rules = DEFAULT_RULES
+) -> list[FieldError]:
     """Return Kubernetes' warnings; the manifest must be valid. ``document`` is its number in its text.
 
-    ``defaulted``: the result of ``with_defaults``, if available.
+    ``defaulted``: the result of ``with_defaults``, if available. ``rules``: those of the version of Kubernetes.
     More than ``MOST_ERRORS`` mean that there may be others.
     """
     kind = kind_of(manifest).name
@@ -46,8 +64,20 @@ def warnings_about(manifest: Data, document: int = 0, defaulted: Data | None = N
         return []
     name = (manifest.get("metadata") or {}).get("name") or ""
     shown = f"{kind} {name[:LONGEST_NAME]}".strip()
-    warnings = islice(rule(with_defaults(manifest) if defaulted is None else defaulted), MOST_ERRORS + 1)
+    found = rule(with_defaults(manifest) if defaulted is None else defaulted)
+    warnings = islice(_in_version(found, rules.newer_warnings), MOST_ERRORS + 1)
     return [FieldError(path, "Warning", text, document, object_name=shown) for path, text in warnings]
+
+
+def _in_version(warnings: Iterable[tuple[str, str] | Newer], newer: tuple[str, ...]) -> Warnings:
+    """Return the warnings of a version. ``newer``: the rule ``newer_warnings``."""
+    for warning in warnings:
+        if not isinstance(warning, Newer):
+            yield warning
+            continue
+        text = warning.text if warning.word in newer else warning.older
+        if text:
+            yield warning.path, text
 
 
 def _owner(owner: Data) -> Warnings:
@@ -139,7 +169,7 @@ def _runtime_class(runtime_class: Data) -> Warnings:
             yield "scheduling.nodeSelector", OLD_NODE_LABELS[key]
 
 
-def _service(service: Data) -> Warnings:
+def _service(service: Data) -> ByVersion:
     spec = service.get("spec") or {}
     kind, headless = spec.get("type"), spec.get("clusterIP") == "None" and spec.get("type") == "ClusterIP"
     if HINTS_ANNOTATION in ((service.get("metadata") or {}).get("annotations") or {}):
@@ -154,37 +184,52 @@ def _service(service: Data) -> Warnings:
             yield "", f"spec.{name} is ignored for headless services"
     for index, address in enumerate(spec.get("externalIPs") or ()):
         yield from _address(address, f"spec.externalIPs[{index}]")
+    if spec.get("externalIPs") and not headless and kind != "ExternalName":
+        text = "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+        yield Newer("externalIPs", "", text)
     if spec.get("loadBalancerIP"):
         yield from _address(spec["loadBalancerIP"], "spec.loadBalancerIP")
     if kind == "ExternalName" and spec.get("externalIPs"):
         yield "", 'spec.externalIPs is ignored when spec.type is "ExternalName"'
     if kind != "ExternalName" and spec.get("externalName"):
         yield "", 'spec.externalName is ignored when spec.type is not "ExternalName"'
+    if spec.get("trafficDistribution") == CLOSE:
+        yield Newer("PreferClose", "spec.trafficDistribution", f'"{CLOSE}" is deprecated; use "PreferSameZone"')
 
 
-def _address(written: str, path: str) -> Warnings:
+def _address(written: str, path: str) -> ByVersion:
     """Warn of an address in a form that only older fields accept."""
     plain = names.plain_ip(written)
     if plain is None or str(plain) == written:
         return
     if plain.version == 4:
-        text = f"non-standard IP address {quoted(written)} will be considered invalid in a future Kubernetes release"
-        yield path, f"{text}: use {quoted(str(plain))}"
+        what, advice = f"non-standard IP address {quoted(written)}", f"use {quoted(str(plain))}"
+        older = f"{what} will be considered invalid in a future Kubernetes release: {advice}"
+        yield Newer("addresses", path, f"{what} is invalid: {advice}", older)
     else:
         yield path, f"IPv6 address {quoted(written)} should be in RFC 5952 canonical format ({quoted(str(plain))})"
+
+
+def _csi_driver(driver: Data) -> ByVersion:
+    spec = driver.get("spec") or {}
+    if spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
+        advice = "set to true to prevent possible logging of tokens in volume attributes"
+        text = f"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, {advice}"
+        yield Newer("token-requests", "", text)
 
 
 def _endpoints(endpoints: Data) -> Warnings:
     yield "", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 
 
-WARNINGS: dict[str, Callable[[Data], Warnings]] = {
+WARNINGS: dict[str, Callable[[Data], ByVersion | Warnings]] = {
     "Pod": pod_warnings,
     "Node": _node,
     "Service": _service,
     "PersistentVolume": _persistent_volume,
     "PersistentVolumeClaim": _claim,
     "StorageClass": _storage_class,
+    "CSIDriver": _csi_driver,
     "CSIStorageCapacity": _storage_capacity,
     "RuntimeClass": _runtime_class,
     "ReplicaSet": _owner,

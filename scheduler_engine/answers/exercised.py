@@ -15,6 +15,7 @@ from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.pod import uses_host_network_in_user_namespace
 from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
 from scheduler_engine.api.validation.service import has_loose_address, has_relaxed_name
+from scheduler_engine.apiserver.eviction import explained_by_numbers
 from scheduler_engine.apiserver.store import TOPOLOGY_LABELS
 from scheduler_engine.config.defaults import BINDING_TIMEOUT
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE, UNSCHEDULABLE_TIMEOUT
@@ -27,6 +28,7 @@ NONE: Manifest = {}
 BINDING = ("WaitOnPermit", "PreBind", "Bind")
 FAILED = ("unschedulable", "error")
 LISTS = ("containers", "initContainers")
+TOO_MANY_REQUESTS = 429
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +232,11 @@ def _resized_on_node(event: ev.ObjectModified, seen: Seen) -> bool:
     return bool(_node(seen.pod(event.key))) and _resized(event, seen, "resources", "containers", "initContainers")
 
 
+def _refused_by_odd_budget(event: ev.EvictionAnswered, seen: Seen) -> bool:
+    budgets = (seen.objects.get(("PodDisruptionBudget", key), NONE).get("status") or NONE for key in event.budgets)
+    return event.code == TOO_MANY_REQUESTS and not all(map(explained_by_numbers, budgets))
+
+
 # --- validation ---
 
 
@@ -369,6 +376,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("resize_checks_first_amounts", (ev.ObjectModified,), _resized_container),
     Trigger("resize_checks_node", (ev.ObjectModified,), _resized_on_node),
     Trigger("update_features", (ev.ObjectModified,), _resized_on_node),
+    Trigger("names_reason_of_budget", (ev.EvictionAnswered,), _refused_by_odd_budget),
     Trigger("clears_nomination_at_binding", (ev.ObjectModified,), _bound_nominated),
     Trigger("labels_pods_at_binding", STORED, _bound_in_zone),
     Trigger("binding_frees_nomination", (ev.ObjectModified,), _bound_nominated),

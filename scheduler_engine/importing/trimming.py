@@ -194,8 +194,8 @@ def without_later_fields(manifest: Manifest, rules: Rules, notes: Notes) -> Mani
     """Return a trimmed object without the fields that a version of Kubernetes does not have yet. Adds to ``notes``."""
     kind, absent = manifest["kind"], absent_fields(rules)
     for part, known in TYPES[kind].items():
-        unknown = [name for name in manifest.get(part) or () if (known.type, name) in absent]
-        for name in unknown:
+        held_part = manifest.get(part) if known.type in TYPES else None
+        for name in [name for name in held_part or () if (known.type, name) in absent]:
             manifest = {**manifest, part: {field: item for field, item in manifest[part].items() if field != name}}
             held = notes.setdefault("unknown-fields", {})
             about = f"{kind}: {part}.{name}"

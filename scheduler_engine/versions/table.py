@@ -90,6 +90,7 @@ ROWS: tuple[Row, ...] = (
     Row("resize_checks_first_amounts", (NO, YES, YES), "validation.go"),
     Row("resize_checks_node", (NO, NO, YES), "podresize/admission.go"),
     Row("update_features", ((), ("guaranteed-cpu", "pod-level"), ("pod-level", "init-containers")), "KEP-5328"),
+    Row("names_reason_of_budget", (NO, YES, YES), "eviction.go"),
     Row("clears_nomination_at_binding", (), "#135103", gate="ClearingNominatedNodeNameAfterBinding"),
     Row("labels_pods_at_binding", (), "#135158", gate="PodTopologyLabelsAdmission"),
     # --- queue, cache and preemption ---
@@ -165,6 +166,7 @@ class Rules:
     resize_checks_first_amounts: bool
     resize_checks_node: bool
     update_features: tuple[str, ...]
+    names_reason_of_budget: bool
     clears_nomination_at_binding: bool
     labels_pods_at_binding: bool
     binding_frees_nomination: bool

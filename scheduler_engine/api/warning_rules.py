@@ -6,9 +6,9 @@ Source: upstream ``pkg/api/*/{util,warnings}.go`` and ``WarningsOnCreate`` of ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from scheduler_engine.api.defaults import with_defaults
 from scheduler_engine.api.scheme import kind_of
@@ -17,6 +17,7 @@ from scheduler_engine.api.validation.problems import quoted
 from scheduler_engine.api.warnings_pod import (
     HOST_NAME,
     OLD_NODE_LABELS,
+    Newer,
     Warnings,
     claim_warnings,
     node_terms,
@@ -30,19 +31,6 @@ from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 Data = Mapping[str, Any]
 
-
-class Newer(NamedTuple):
-    """A warning that depends on the version. ``word`` of the rule ``newer_warnings``: the text where it holds;
-    ``older``: the text elsewhere, "" = no warning.
-    """
-
-    word: str
-    path: str
-    text: str
-    older: str = ""
-
-
-ByVersion = Iterator[tuple[str, str] | Newer]
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 HINTS_ANNOTATION = "service.kubernetes.io/topology-aware-hints"
@@ -69,7 +57,7 @@ def warnings_about(
     return [FieldError(path, "Warning", text, document, object_name=shown) for path, text in warnings]
 
 
-def _in_version(warnings: Iterable[tuple[str, str] | Newer], newer: tuple[str, ...]) -> Warnings:
+def _in_version(warnings: Warnings, newer: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Return the warnings of a version. ``newer``: the rule ``newer_warnings``."""
     for warning in warnings:
         if not isinstance(warning, Newer):
@@ -169,7 +157,7 @@ def _runtime_class(runtime_class: Data) -> Warnings:
             yield "scheduling.nodeSelector", OLD_NODE_LABELS[key]
 
 
-def _service(service: Data) -> ByVersion:
+def _service(service: Data) -> Warnings:
     spec = service.get("spec") or {}
     kind, headless = spec.get("type"), spec.get("clusterIP") == "None" and spec.get("type") == "ClusterIP"
     if HINTS_ANNOTATION in ((service.get("metadata") or {}).get("annotations") or {}):
@@ -197,7 +185,7 @@ def _service(service: Data) -> ByVersion:
         yield Newer("PreferClose", "spec.trafficDistribution", f'"{CLOSE}" is deprecated; use "PreferSameZone"')
 
 
-def _address(written: str, path: str) -> ByVersion:
+def _address(written: str, path: str) -> Warnings:
     """Warn of an address in a form that only older fields accept."""
     plain = names.plain_ip(written)
     if plain is None or str(plain) == written:
@@ -210,7 +198,7 @@ def _address(written: str, path: str) -> ByVersion:
         yield path, f"IPv6 address {quoted(written)} should be in RFC 5952 canonical format ({quoted(str(plain))})"
 
 
-def _csi_driver(driver: Data) -> ByVersion:
+def _csi_driver(driver: Data) -> Warnings:
     spec = driver.get("spec") or {}
     if spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
         advice = "set to true to prevent possible logging of tokens in volume attributes"
@@ -222,7 +210,7 @@ def _endpoints(endpoints: Data) -> Warnings:
     yield "", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 
 
-WARNINGS: dict[str, Callable[[Data], ByVersion | Warnings]] = {
+WARNINGS: dict[str, Callable[[Data], Warnings]] = {
     "Pod": pod_warnings,
     "Node": _node,
     "Service": _service,

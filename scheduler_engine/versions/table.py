@@ -38,7 +38,7 @@ TEXTS = (
     "claim-updates",
 )
 TEXTS_36 = (*TEXTS, "restart-rules", "resize-policies", "handlers", "storage-classes")
-WARNINGS = ("PreferClose", "token-requests")
+WARNINGS = ("PreferClose", "token-requests", "label-values")
 
 ROWS: tuple[Row, ...] = (
     # --- plugins ---

@@ -587,6 +587,9 @@ def test_the_template_of_a_running_job_stays() -> None:
 
 EXTERNAL = "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
 ODD = 'spec.externalIPs[0]: non-standard IP address "203.0.113.010" {}: use "203.0.113.10"'
+LONG_LABEL = {"matchExpressions": [{"key": "a", "operator": "In", "values": [LONG]}]}
+PREFER = "preferredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = f"spec.affinity.nodeAffinity.{PREFER}[0].preference.matchExpressions[0].values[0]"
 UNSET = (
     "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
     "logging of tokens in volume attributes"
@@ -604,6 +607,13 @@ WARNINGS: dict[str, tuple[Data, tuple[list[str], ...]]] = {
     "traffic that prefers what is close": (
         service(trafficDistribution="PreferClose"),
         ([], *[['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"']] * 2),
+    ),
+    "a preferred node whose label is too long": (
+        pod(affinity={"nodeAffinity": {PREFER: [{"weight": 1, "preference": LONG_LABEL}]}}),
+        tuple(
+            [f"{PREFERRED}: {LONG} is invalid, must be no more than 63 {unit}"]
+            for unit in ("characters", "bytes", "bytes")
+        ),
     ),
     "a driver with tokens": (driver(**TOKEN), ([], [UNSET], [UNSET])),
     "a driver with tokens in secrets": (driver(serviceAccountTokenInSecrets=True, **TOKEN), ([], [], [])),

@@ -394,7 +394,7 @@ IMPOSSIBLE = (
     *("validates_declared_features", "newer_texts", "newer_warnings"),
 )
 """Rules that no run here comes across: nothing simulates devices or pod groups, no plugin here activates pods, and
-texts of refusals and of metrics are in no trace.
+texts of refusals, warnings and metrics are in no trace.
 """
 
 

@@ -22,6 +22,7 @@ from scheduler_engine.apiserver.apply import check_same, cleared_in, desired, pa
 from scheduler_engine.apiserver.declared_features import check_node_declares
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.eviction import evict
+from scheduler_engine.apiserver.resize_limits import check_node_has
 from scheduler_engine.apiserver.store import resource_of
 from scheduler_engine.cluster import Cluster
 from scheduler_engine.config.kubelet import load_kubelet_configuration
@@ -71,6 +72,7 @@ def patch(cluster: Cluster, command: commands.Patch) -> None:
         check_update(old.manifest, new, 0, command.subresource, cluster.allow_privileged, cluster.rules)
         if command.subresource == "resize":
             check_node_declares(cluster.api, old.manifest, new)
+            check_node_has(cluster.api, old.manifest, new)
         cluster.check_size(new, old)
         cluster.api.update(new)
 

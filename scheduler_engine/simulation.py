@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from scheduler_engine import cluster_commands, commands, replica_commands, time_commands
-from scheduler_engine.api.validation import validate
+from scheduler_engine.api.scheme import KINDS
+from scheduler_engine.api.validation import for_update, validate
 from scheduler_engine.cluster import Cluster, Ended
 from scheduler_engine.effort import Effort
 from scheduler_engine.errors import OverBudget, Rejected
@@ -22,7 +23,7 @@ from scheduler_engine.history import History
 from scheduler_engine.overrun import explain
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CommandGiven
-from scheduler_engine.versions import DEFAULT, rules_for
+from scheduler_engine.versions import DEFAULT, Rules, rules_for
 from scheduler_engine.words import say
 
 
@@ -188,8 +189,10 @@ def _replay(history: History, log: Iterable[commands.Command]) -> Simulation:
 
 
 def _apply(simulation: Simulation, command: commands.Apply) -> None:
-    allowed, rules = simulation.allow_privileged, simulation.rules
-    checked = (validate(item, number, allowed, rules) for number, item in enumerate(command.manifests))
+    checked = (
+        validate(item, number, simulation.allow_privileged, _rules_for(simulation, item))
+        for number, item in enumerate(command.manifests)
+    )
     errors = [error for found in checked for error in found]
     if errors:
         raise Rejected(errors)
@@ -201,6 +204,16 @@ def _apply(simulation: Simulation, command: commands.Apply) -> None:
         simulation.api.restore(checkpoint)
         raise
     simulation.deliver()
+
+
+def _rules_for(simulation: Simulation, manifest: Any) -> Rules:
+    """Return the rules for a manifest: what a stored object of its name uses stays allowed."""
+    kind, metadata = (manifest.get(part) if isinstance(manifest, Mapping) else None for part in ("kind", "metadata"))
+    if not isinstance(kind, str) or kind not in KINDS or not isinstance(metadata, Mapping):
+        return simulation.rules
+    namespace = f"{metadata.get('namespace') or 'default'}/" if KINDS[kind].namespaced else ""
+    live = simulation.api.get(kind, f"{namespace}{metadata.get('name')}")
+    return simulation.rules if live is None else for_update(simulation.rules, live.manifest)
 
 
 def _configure(simulation: Simulation, command: commands.Configure) -> None:

@@ -14,9 +14,11 @@ from sandbox.kube.patching import APPLY_PATCH, MERGED_BY, PATCHES
 from sandbox.kube.resources import GROUPS, RESOURCES, Resource
 from sandbox.kube.statuses import no_resource
 from sandbox.words.say import rows
-from scheduler_engine.api.fields import TYPES, Field
+from scheduler_engine.api.fields import TYPES, Field, absent_fields
+from scheduler_engine.versions import Rules, rules_for, version_named
 
 Data = dict[str, Any]
+Absent = frozenset[tuple[str, str]]
 
 SCHEMAS = "#/components/schemas/"
 SCALARS: dict[str, Data] = {
@@ -50,7 +52,8 @@ def document(parts: Sequence[str], kubernetes: str) -> Data:
             raise no_resource()
     if (group, version) not in _versions():
         raise no_resource()
-    return {"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": kubernetes}, **_content(group, version)}
+    content = _content(group, version, rules_for(version_named(kubernetes)))
+    return {"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": kubernetes}, **content}
 
 
 def _versions() -> list[tuple[str, str]]:
@@ -62,21 +65,27 @@ def _path(group: str, version: str) -> str:
 
 
 @cache
-def _content(group: str, version: str) -> Data:
+def _content(group: str, version: str, rules: Rules) -> Data:
     kept = [row for row in RESOURCES.values() if (row.group, row.version) == (group, version) and row.kind in TYPES]
-    names = list(dict.fromkeys(name for row in kept for name in _reached(row.kind)))
-    schemas = {name: _schema(name) for name in names} | {"IntOrString": INT_OR_STRING}
+    absent = absent_fields(rules)
+    names = list(dict.fromkeys(name for row in kept for name in _reached(row.kind, absent)))
+    schemas = {name: _schema(name, absent) for name in names} | {"IntOrString": INT_OR_STRING}
     for row in kept:
         schemas[row.kind]["x-kubernetes-group-version-kind"] = [_gvk(row)]
     return {"paths": dict(path for row in kept for path in _paths(row)), "components": {"schemas": schemas}}
 
 
-def _reached(name: str) -> Iterator[str]:
+def _fields(name: str, absent: Absent) -> dict[str, Field]:
+    """Return the fields of a type that the version has."""
+    return {field: spec for field, spec in TYPES[name].items() if (name, field) not in absent}
+
+
+def _reached(name: str, absent: Absent) -> Iterator[str]:
     """Yield a type and those that its fields lead to, each once."""
     seen, waiting = {name}, [name]
     while waiting:
         yield (here := waiting.pop(0))
-        for field in TYPES[here].values():
+        for field in _fields(here, absent).values():
             if field.type in TYPES and field.type not in seen:
                 seen.add(field.type)
                 waiting.append(field.type)
@@ -109,8 +118,8 @@ def _paths(row: Resource) -> Iterator[tuple[str, Data]]:
     )
 
 
-def _schema(name: str) -> Data:
-    properties = {field: _property(f"{name}.{field}", spec) for field, spec in TYPES[name].items()}
+def _schema(name: str, absent: Absent) -> Data:
+    properties = {field: _property(f"{name}.{field}", spec) for field, spec in _fields(name, absent).items()}
     about = KINDS_SAID.get(f"kinds.{name}") or SAID.get(f"fields.{name}")
     return {**({"description": str(about)} if about else {}), "type": "object", "properties": properties}
 

@@ -11,6 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler_engine.api.taints import GREATER, LESS
+from scheduler_engine.api.validation.containers import resizes_by_restart
+from scheduler_engine.api.validation.pod import uses_host_network_in_user_namespace
+from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
+from scheduler_engine.api.validation.service import has_loose_address, has_relaxed_name
+from scheduler_engine.apiserver.eviction import explained_by_numbers
 from scheduler_engine.apiserver.store import TOPOLOGY_LABELS
 from scheduler_engine.config.defaults import BINDING_TIMEOUT
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE, UNSCHEDULABLE_TIMEOUT
@@ -22,6 +27,8 @@ Manifest = Mapping[str, Any]
 NONE: Manifest = {}
 BINDING = ("WaitOnPermit", "PreBind", "Bind")
 FAILED = ("unschedulable", "error")
+LISTS = ("containers", "initContainers")
+TOO_MANY_REQUESTS = 429
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +232,51 @@ def _resized_on_node(event: ev.ObjectModified, seen: Seen) -> bool:
     return bool(_node(seen.pod(event.key))) and _resized(event, seen, "resources", "containers", "initContainers")
 
 
+def _refused_by_odd_budget(event: ev.EvictionAnswered, seen: Seen) -> bool:
+    budgets = (seen.objects.get(("PodDisruptionBudget", key), NONE).get("status") or NONE for key in event.budgets)
+    return event.code == TOO_MANY_REQUESTS and not all(map(explained_by_numbers, budgets))
+
+
+# --- validation ---
+
+
+def _sets_newer_field(event: ev.ObjectApplied, seen: Seen) -> bool:
+    pod = event.manifest if event.kind == "Pod" else _spec(event.manifest, "template") or NONE
+    spec = pod.get("spec") or NONE
+    groups = spec.get("schedulingGroup") or spec.get("workloadRef")
+    return bool(groups) or _spec(event.manifest, "serviceAccountTokenInSecrets") is not None
+
+
+def _pod_with(uses: Callable[[Manifest], bool]) -> Predicate:
+    return lambda event, seen: event.kind == "Pod" and uses(event.manifest.get("spec") or NONE)
+
+
+def _object_with(uses: Callable[[Manifest], bool]) -> Predicate:
+    return lambda event, seen: uses(event.manifest)
+
+
+def _moved_volume(event: ev.ObjectModified, seen: Seen) -> bool:
+    before = _spec(seen.objects.get((event.kind, event.key), NONE), "nodeAffinity")
+    return event.kind == "PersistentVolume" and bool(before) and before != _spec(event.manifest, "nodeAffinity")
+
+
+def _templates(event: ev.ObjectModified, seen: Seen) -> tuple[Manifest, Manifest]:
+    """Return the template of a Job before and after a change; twice the same for other objects."""
+    after = _spec(event.manifest, "template") or NONE
+    return (_spec(seen.objects.get((event.kind, event.key), NONE), "template") or NONE, after)
+
+
+def _changed_job_resources(event: ev.ObjectModified, seen: Seen) -> bool:
+    before, after = _templates(event, seen)
+    return event.kind == "Job" and any(_amounts(before, name) != _amounts(after, name) for name in LISTS)
+
+
+def _changed_job_directives(event: ev.ObjectModified, seen: Seen) -> bool:
+    before, after = _templates(event, seen)
+    parts = [{**(one.get("spec") or NONE), **dict.fromkeys(LISTS)} for one in (before, after)]
+    return event.kind == "Job" and (parts[0] != parts[1] or before.get("metadata") != after.get("metadata"))
+
+
 # --- queue, cache and preemption ---
 
 
@@ -308,11 +360,23 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("failures_keep_nomination", (ev.CycleFinished,), _failed_before_post_filter),
     Trigger("requeues_recreated_pods", (ev.CycleFinished,), _failed_recreated),
     Trigger("judges_status_of_latest_pod", (ev.EventRecorded,), _failed_changed),
+    Trigger("newer_fields", (ev.ObjectApplied,), _sets_newer_field),
+    Trigger("restarts_containers", STORED, _pod_with(has_own_policy)),
+    Trigger("restarts_all_containers", STORED, _pod_with(restarts_all)),
+    Trigger("restarts_init_containers_to_resize", STORED, _pod_with(resizes_by_restart)),
+    Trigger("host_network_user_namespaces", STORED, _pod_with(uses_host_network_in_user_namespace)),
+    Trigger("relaxes_service_names", STORED, _object_with(has_relaxed_name)),
+    Trigger("strict_addresses", STORED, _object_with(has_loose_address)),
+    Trigger("moves_volumes", (ev.ObjectModified,), _moved_volume),
+    Trigger("changes_suspended_resources", (ev.ObjectModified,), _changed_job_resources),
+    Trigger("changes_suspended_directives", (ev.ObjectModified,), _changed_job_directives),
     Trigger("knows_pod_level_resize", STORED, _has_pod_level_status),
     Trigger("resizes_pod_level", (ev.ObjectModified,), _resized_whole),
     Trigger("resizes_init_containers", (ev.ObjectModified,), _resized_init_container),
     Trigger("resize_checks_first_amounts", (ev.ObjectModified,), _resized_container),
+    Trigger("resize_checks_node", (ev.ObjectModified,), _resized_on_node),
     Trigger("update_features", (ev.ObjectModified,), _resized_on_node),
+    Trigger("names_reason_of_budget", (ev.EvictionAnswered,), _refused_by_odd_budget),
     Trigger("clears_nomination_at_binding", (ev.ObjectModified,), _bound_nominated),
     Trigger("labels_pods_at_binding", STORED, _bound_in_zone),
     Trigger("binding_frees_nomination", (ev.ObjectModified,), _bound_nominated),
@@ -327,9 +391,10 @@ TRIGGERS: tuple[Trigger, ...] = (
 IMPOSSIBLE = (
     *("fit_watches_device_classes", "binding_conditions", "placement_points"),
     *("activation_asks_gates_again", "knows_comparing_tolerations", "names_resized_init_container", "beta_metrics"),
+    *("validates_declared_features", "newer_texts", "newer_warnings"),
 )
 """Rules that no run here comes across: nothing simulates devices or pod groups, no plugin here activates pods, and
-texts of refusals and of metrics are in no trace.
+texts of refusals, warnings and metrics are in no trace.
 """
 
 

@@ -30,7 +30,7 @@ class Checked:
 def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS, rules: Rules = DEFAULT_RULES) -> Checked:
     """Read a text and check every object in it. Never raises: unreadable text is one more error.
 
-    ``rules``: those of the version of Kubernetes, as far as it has other fields.
+    ``rules``: those of the version of Kubernetes.
     """
     try:
         manifests, errors = read_manifests(text, limits)
@@ -45,7 +45,7 @@ def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS, rules: Rules 
         wrong, defaulted = judged(manifest.data, manifest.document, rules=rules)
         errors += wrong
         if not wrong and len(warnings) <= MOST_ERRORS:
-            warnings += warnings_about(manifest.data, manifest.document, defaulted)
+            warnings += warnings_about(manifest.data, manifest.document, defaulted, rules)
     more = (len(errors) > MOST_ERRORS, len(warnings) > MOST_ERRORS)
     return Checked(manifests, _in_order(errors, manifests), _in_order(warnings, manifests), *more)
 

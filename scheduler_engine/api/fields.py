@@ -2,7 +2,8 @@
 
 The tables (``fields_*.py``) hold one line per type: ``name`` is a text, ``name:type`` anything else, ``[T]`` a list
 of T, ``{T}`` a mapping of texts to T, ``+Type`` all fields of another type. ``!`` marks a field that is written even
-if it is empty; ``?`` a type whose empty value is kept if it is set (a Go pointer).
+if it is empty; ``?`` a type whose empty value is kept if it is set (a Go pointer); ``-`` a field that is known but
+never written, because its feature gate is off in every version.
 Source: upstream ``api/*/types.go``; ``apimachinery/pkg/runtime/serializer/json`` (strict decoding).
 """
 
@@ -12,7 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import chain, islice
+from functools import cache
+from itertools import islice
 from typing import Any
 
 from scheduler_engine.api.fields_objects import OBJECTS
@@ -22,7 +24,7 @@ from scheduler_engine.api.fields_workloads import WORKLOADS
 from scheduler_engine.api.quantity import canonical, parse_quantity, rounded_up_to_milli
 from scheduler_engine.api.times import in_utc, is_time
 from scheduler_engine.errors import MOST_ERRORS, FieldError
-from scheduler_engine.versions import DEFAULT_RULES, Rules
+from scheduler_engine.versions import DEFAULT_RULES, VERSIONS, Rules, rules_for
 from scheduler_engine.words import say
 
 MOST_HINTS = 100
@@ -37,6 +39,7 @@ class Field:
     holds: str = "one"
     always: bool = False
     pointer: bool = False
+    dropped: bool = False
 
 
 def _read(*tables: str) -> dict[str, dict[str, Field]]:
@@ -58,7 +61,7 @@ def _fields(name: str, written: Mapping[str, str]) -> Iterator[tuple[str, Field]
         field, _, kind = word.partition(":")
         holds = {"[": "list", "{": "map"}.get(kind[:1], "one")
         inner = kind.rstrip("?").strip("[]{}") or "string"
-        yield field.rstrip("!"), Field(inner, holds, field.endswith("!"), kind.endswith("?"))
+        yield field.rstrip("!-"), Field(inner, holds, field.endswith("!"), kind.endswith("?"), field.endswith("-"))
 
 
 TYPES: dict[str, dict[str, Field]] = _read(OBJECTS, WORKLOADS, POD_PARTS, VOLUME_SOURCES)
@@ -96,69 +99,80 @@ _TYPE_NAMES = {dict: "mapping", list: "list", str: "text", bool: "truth", int: "
 """Type of a value → its row in ``words/en/types.yaml``."""
 
 
-LATER_FIELDS: dict[tuple[str, str, str], str] = {
-    ("Node", "status", "declaredFeatures"): "knows_declared_features",
-    ("Pod", "status", "resources"): "knows_pod_level_resize",
-    ("Pod", "status", "allocatedResources"): "knows_pod_level_resize",
-    ("CSIDriver", "spec", "preventPodSchedulingIfMissing"): "volume_drivers_opt_in",
+LATER_FIELDS: dict[tuple[str, str], str] = {
+    ("NodeStatus", "declaredFeatures"): "knows_declared_features",
+    ("PodStatus", "resources"): "knows_pod_level_resize",
+    ("PodStatus", "allocatedResources"): "knows_pod_level_resize",
+    ("CSIDriverSpec", "preventPodSchedulingIfMissing"): "volume_drivers_opt_in",
 }
-"""(kind, part, name) of a field that only later versions have → the rule by which it exists."""
+"""(type, name) of a field that only later versions have → the rule by which it exists. The rule ``newer_fields`` lists
+the others.
+"""
+NEWER_FIELDS = tuple(dict.fromkeys(name for version in VERSIONS for name in rules_for(version).newer_fields))
+"""``Type.name`` of every field that the rule lists for some version."""
+
+
+@cache
+def absent_fields(rules: Rules) -> frozenset[tuple[str, str]]:
+    """Return (type, name) of the fields in the tables that a version does not have."""
+    later = (place for place, rule in LATER_FIELDS.items() if not getattr(rules, rule))
+    listed = (name.split(".") for name in NEWER_FIELDS if name not in rules.newer_fields)
+    return frozenset([*later, *((owner, name) for owner, name in listed)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Strictness:
+    """``hints`` yields once for every unknown field that gets a hint; ``absent`` as in ``absent_fields``."""
+
+    hints: Iterator[int]
+    absent: frozenset[tuple[str, str]]
 
 
 def check_fields(manifest: Mapping[str, Any], kind: str, rules: Rules = DEFAULT_RULES) -> list[FieldError]:
-    """Return unknown fields, wrong types and invalid quantities, in the order written; last, fields that a later
-    version has.
+    """Return unknown fields, wrong types and invalid quantities, in the order written.
 
     All of them up to ``MOST_ERRORS``; one more means that there may be others.
     """
-    errors = _check_struct(manifest, kind, "", iter(range(MOST_HINTS)))
-    return list(islice(chain(errors, _check_later(manifest, kind, rules)), MOST_ERRORS + 1))
+    strictness = _Strictness(iter(range(MOST_HINTS)), absent_fields(rules))
+    return list(islice(_check_struct(manifest, kind, "", strictness), MOST_ERRORS + 1))
 
 
-def _check_later(manifest: Mapping[str, Any], kind: str, rules: Rules) -> Iterator[FieldError]:
-    for (owner, part, name), rule in LATER_FIELDS.items():
-        held = manifest.get(part) if owner == kind and not getattr(rules, rule) else None
-        if isinstance(held, Mapping) and name in held:
-            yield FieldError(f"{part}.{name}", "UnknownField", f'unknown field "{part}.{name}"')
-
-
-def _check_struct(value: Any, type_name: str, path: str, hints: Iterator[int]) -> Iterator[FieldError]:
-    """``hints`` yields once for every unknown field that gets a hint."""
+def _check_struct(value: Any, type_name: str, path: str, strictness: _Strictness) -> Iterator[FieldError]:
     if not isinstance(value, Mapping):
         yield _wrong(path, say("types.mapping"), value)
         return
     fields = TYPES[type_name]
     for name, item in value.items():
-        field, inside = fields.get(name), f"{path}.{name}" if path else str(name)
-        if field is None:
-            hint = _hint(str(name), fields) if next(hints, None) is not None else ""
+        known, inside = fields.get(name), f"{path}.{name}" if path else str(name)
+        if known is None or (type_name, name) in strictness.absent:
+            hint = _hint(str(name), type_name, strictness) if known is None else ""
             yield FieldError(inside, "UnknownField", f'unknown field "{inside}"{hint}')
         elif item is not None:
-            yield from _check_field(item, field, inside, hints)
+            yield from _check_field(item, known, inside, strictness)
 
 
-def _check_field(value: Any, field: Field, path: str, hints: Iterator[int]) -> Iterator[FieldError]:
-    if field.holds == "one":
-        yield from _check_one(value, field.type, path, hints)
-    elif field.holds == "list":
+def _check_field(value: Any, known: Field, path: str, strictness: _Strictness) -> Iterator[FieldError]:
+    if known.holds == "one":
+        yield from _check_one(value, known.type, path, strictness)
+    elif known.holds == "list":
         if not isinstance(value, list):
             yield _wrong(path, say("types.list"), value)
             return
         for index, item in enumerate(value):
             if item is not None:
-                yield from _check_one(item, field.type, f"{path}[{index}]", hints)
+                yield from _check_one(item, known.type, f"{path}[{index}]", strictness)
     elif not isinstance(value, Mapping):
         yield _wrong(path, say("types.mapping"), value)
     else:
         for key, item in value.items():
             if item is not None:
-                place = f"{path}[{key}]" if field.type == "quantity" else f"{path}.{key}"
-                yield from _check_one(item, field.type, place, hints)
+                place = f"{path}[{key}]" if known.type == "quantity" else f"{path}.{key}"
+                yield from _check_one(item, known.type, place, strictness)
 
 
-def _check_one(value: Any, type_name: str, path: str, hints: Iterator[int]) -> Iterator[FieldError]:
+def _check_one(value: Any, type_name: str, path: str, strictness: _Strictness) -> Iterator[FieldError]:
     if type_name in TYPES:
-        yield from _check_struct(value, type_name, path, hints)
+        yield from _check_struct(value, type_name, path, strictness)
     elif type_name == "quantity":
         try:
             parse_quantity(_quantity_text(value))
@@ -171,27 +185,28 @@ def _check_one(value: Any, type_name: str, path: str, hints: Iterator[int]) -> I
 
 
 def without_unknown(manifest: Mapping[str, Any], kind: str, rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
-    """Return the manifest without unknown fields and those that a later version has."""
-    known: dict[str, Any] = _known(manifest, kind)
-    for (owner, part, name), rule in LATER_FIELDS.items():
-        if owner == kind and not getattr(rules, rule) and isinstance(known.get(part), Mapping):
-            known[part] = {field: item for field, item in known[part].items() if field != name}
+    """Return the manifest without fields that the version does not know."""
+    known: dict[str, Any] = _known(manifest, kind, absent_fields(rules))
     return known
 
 
-def _known(value: Any, type_name: str) -> Any:
+def _known(value: Any, type_name: str, absent: frozenset[tuple[str, str]]) -> Any:
     if type_name not in TYPES or not isinstance(value, Mapping):
         return value
     fields = TYPES[type_name]
-    return {name: _known_field(item, fields[name]) for name, item in value.items() if name in fields}
+    return {
+        name: _known_field(item, fields[name], absent)
+        for name, item in value.items()
+        if name in fields and (type_name, name) not in absent
+    }
 
 
-def _known_field(value: Any, field: Field) -> Any:
-    if field.holds == "list" and isinstance(value, list):
-        return [_known(item, field.type) for item in value]
-    if field.holds == "map" and isinstance(value, Mapping):
-        return {key: _known(item, field.type) for key, item in value.items()}
-    return _known(value, field.type) if field.holds == "one" else value
+def _known_field(value: Any, known: Field, absent: frozenset[tuple[str, str]]) -> Any:
+    if known.holds == "list" and isinstance(value, list):
+        return [_known(item, known.type, absent) for item in value]
+    if known.holds == "map" and isinstance(value, Mapping):
+        return {key: _known(item, known.type, absent) for key, item in value.items()}
+    return _known(value, known.type, absent) if known.holds == "one" else value
 
 
 def well_typed(manifest: Mapping[str, Any], kind: str, loose: bool = False) -> dict[str, Any]:
@@ -221,7 +236,7 @@ def _typed_one(value: Any, type_name: str, loose: bool) -> Any:
         return well_typed(value, type_name, loose) if isinstance(value, Mapping) else None
     if loose and type_name in NUMERIC and isinstance(value, (str, int, float)) and not isinstance(value, bool):
         return value
-    return None if any(_check_one(value, type_name, "", iter(()))) else value
+    return None if any(_check_one(value, type_name, "", _Strictness(iter(()), frozenset()))) else value
 
 
 def _quantity_text(value: Any) -> str | int | float:
@@ -257,8 +272,10 @@ def as_written(error: FieldError, written: str) -> FieldError:
     return replace(error, message=f'{text}{means}{IN_QUOTES}"{written}"')
 
 
-def _hint(name: str, fields: Mapping[str, Field]) -> str:
-    folded = {known.lower(): known for known in fields}
+def _hint(name: str, type_name: str, strictness: _Strictness) -> str:
+    if next(strictness.hints, None) is None:
+        return ""
+    folded = {known.lower(): known for known in TYPES[type_name] if (type_name, known) not in strictness.absent}
     near = get_close_matches(name.lower(), folded, n=1, cutoff=0.7)
     return say("value-errors.did-you-mean", name=folded[near[0]]) if near else ""
 
@@ -276,13 +293,14 @@ def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Return a well-typed manifest in the API server's form: no nulls, no empty optional scalars, canonical amounts.
 
     Missing required scalars get their zero, as in Kubernetes.
-    Resource lists are rounded up to thousandths. Unknown fields are omitted. The input does not change.
+    Resource lists are rounded up to thousandths. Unknown fields and those that are never written are omitted. The input
+    does not change.
     """
     fields = TYPES[kind]
     result: dict[str, Any] = {}
     for name, item in manifest.items():
         field = fields.get(name)
-        if field is None or item is None:
+        if field is None or field.dropped or item is None:
             continue
         written = _written_field(item, field)
         if field.always or field.pointer or not _empty(written, field):

@@ -1,6 +1,6 @@
 """The fields of every kind, except workloads and the parts of pods and volumes.
 
-One line per type, in the notation of ``api/fields.py``. Source: upstream ``api/*/types.go`` (v1.34.1).
+One line per type, in the notation of ``api/fields.py``. Source: upstream ``api/*/types.go`` (v1.34.1 to v1.36.2).
 """
 
 OBJECTS = """
@@ -95,7 +95,7 @@ VolumeNodeResources = count:int32?
 CSIDriver = +Object spec!:CSIDriverSpec
 CSIDriverSpec = attachRequired:bool? podInfoOnMount:bool? volumeLifecycleModes:[string] storageCapacity:bool?
     fsGroupPolicy:string? tokenRequests:[TokenRequest] requiresRepublish:bool? seLinuxMount:bool?
-    nodeAllocatableUpdatePeriodSeconds:int64? preventPodSchedulingIfMissing:bool?
+    nodeAllocatableUpdatePeriodSeconds:int64? serviceAccountTokenInSecrets:bool? preventPodSchedulingIfMissing:bool?
 TokenRequest = audience! expirationSeconds:int64?
 CSIStorageCapacity = +Object nodeTopology:LabelSelector? storageClassName! capacity:quantity?
     maximumVolumeSize:quantity?

@@ -1,6 +1,6 @@
 """The fields of a pod.
 
-One line per type, in the notation of ``api/fields.py``. Source: upstream ``api/core/v1/types.go`` (v1.34.1).
+One line per type, in the notation of ``api/fields.py``. Source: upstream ``api/core/v1/types.go`` (v1.34.1 to v1.36.2).
 """
 
 POD_PARTS = """
@@ -13,12 +13,14 @@ PodSpec = volumes:[Volume] initContainers:[Container] containers!:[Container] ep
     readinessGates:[PodReadinessGate] runtimeClassName:string? enableServiceLinks:bool? preemptionPolicy:string?
     overhead:{quantity} topologySpreadConstraints:[TopologySpreadConstraint] setHostnameAsFQDN:bool? os:PodOS?
     hostUsers:bool? schedulingGates:[PodSchedulingGate] resourceClaims:[PodResourceClaim]
-    resources:ResourceRequirements? hostnameOverride:string?
+    resources:ResourceRequirements? hostnameOverride:string? workloadRef-:WorkloadReference?
+    schedulingGroup-:PodSchedulingGroup?
 PodStatus = observedGeneration:int64 phase conditions:[PodCondition] message reason nominatedNodeName hostIP
     hostIPs:[HostIP] podIP podIPs:[PodIP] startTime:time? initContainerStatuses:[ContainerStatus]
     containerStatuses:[ContainerStatus] qosClass ephemeralContainerStatuses:[ContainerStatus] resize
     resourceClaimStatuses:[PodResourceClaimStatus] extendedResourceClaimStatus:PodExtendedResourceClaimStatus?
     resources:ResourceRequirements? allocatedResources:{quantity}
+    nodeAllocatableResourceClaimStatuses-:[NodeAllocatableResourceClaimStatus]
 Volume = name! hostPath:HostPathVolumeSource? emptyDir:EmptyDirVolumeSource?
     gcePersistentDisk:GCEPersistentDiskVolumeSource? awsElasticBlockStore:AWSElasticBlockStoreVolumeSource?
     gitRepo:GitRepoVolumeSource? secret:SecretVolumeSource? nfs:NFSVolumeSource? iscsi:ISCSIVolumeSource?
@@ -48,6 +50,8 @@ TopologySpreadConstraint = maxSkew!:int32 topologyKey! whenUnsatisfiable! labelS
     minDomains:int32? nodeAffinityPolicy:string? nodeTaintsPolicy:string? matchLabelKeys:[string]
 PodOS = name!
 PodSchedulingGate = name!
+WorkloadReference = name! podGroup! podGroupReplicaKey
+PodSchedulingGroup = podGroupName:string?
 PodResourceClaim = name! resourceClaimName:string? resourceClaimTemplateName:string?
 ResourceRequirements = limits:{quantity} requests:{quantity} claims:[ResourceClaim]
 PodCondition = type! observedGeneration:int64 status! lastProbeTime:time lastTransitionTime:time reason message
@@ -87,7 +91,7 @@ PodAntiAffinity = +PodAffinity
 PodDNSConfigOption = name value:string?
 ResourceClaim = name! request
 ContainerState = waiting:ContainerStateWaiting? running:ContainerStateRunning? terminated:ContainerStateTerminated?
-VolumeMountStatus = name! mountPath! readOnly:bool recursiveReadOnly:string?
+VolumeMountStatus = name! mountPath! readOnly:bool recursiveReadOnly:string? volumeStatus-:VolumeStatus?
 ContainerUser = linux:LinuxContainerUser?
 ResourceStatus = name! resources:[ResourceHealth]
 ContainerExtendedResourceRequest = containerName! resourceName! requestName!
@@ -111,12 +115,15 @@ ContainerStateWaiting = reason message
 ContainerStateRunning = startedAt:time
 ContainerStateTerminated = exitCode!:int32 signal:int32 reason message startedAt:time finishedAt:time containerID
 LinuxContainerUser = uid!:int64 gid!:int64 supplementalGroups:[int64]
-ResourceHealth = resourceID! health
+ResourceHealth = resourceID! health message:string?
 NodeSelectorTerm = matchExpressions:[NodeSelectorRequirement] matchFields:[NodeSelectorRequirement]
 ConfigMapKeySelector = name key! optional:bool?
 SecretKeySelector = name key! optional:bool?
 FileKeySelector = volumeName! path! key! optional:bool?
 HTTPHeader = name! value!
 SleepAction = seconds!:int64
+NodeAllocatableResourceClaimStatus = resourceClaimName! containers:[string] resources!:{quantity}
+VolumeStatus = image:ImageVolumeStatus?
+ImageVolumeStatus = imageRef
 NodeSelectorRequirement = key! operator! values:[string]
 """

@@ -1,6 +1,6 @@
 """The fields of volume sources.
 
-One line per type, in the notation of ``api/fields.py``. Source: upstream ``api/core/v1/types.go`` (v1.34.1).
+One line per type, in the notation of ``api/fields.py``. Source: upstream ``api/core/v1/types.go`` (v1.34.1 to v1.36.2).
 """
 
 VOLUME_SOURCES = """
@@ -68,5 +68,5 @@ ConfigMapProjection = name items:[KeyToPath] optional:bool?
 ServiceAccountTokenProjection = audience expirationSeconds:int64? path!
 ClusterTrustBundleProjection = name:string? signerName:string? labelSelector:LabelSelector? optional:bool? path!
 PodCertificateProjection = signerName keyType maxExpirationSeconds:int32? credentialBundlePath keyPath
-    certificateChainPath
+    certificateChainPath userAnnotations:{string}
 """

@@ -6,7 +6,7 @@ Source: upstream ``pkg/api/*/{util,warnings}.go`` and ``WarningsOnCreate`` of ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -17,6 +17,7 @@ from scheduler_engine.api.validation.problems import quoted
 from scheduler_engine.api.warnings_pod import (
     HOST_NAME,
     OLD_NODE_LABELS,
+    Newer,
     Warnings,
     claim_warnings,
     node_terms,
@@ -26,18 +27,23 @@ from scheduler_engine.api.warnings_pod import (
     template_warnings,
 )
 from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 Data = Mapping[str, Any]
 
+
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 HINTS_ANNOTATION = "service.kubernetes.io/topology-aware-hints"
+CLOSE = "PreferClose"
 MOST_INDEXES, MOST_PARALLEL = 100_000, 10_000
 
 
-def warnings_about(manifest: Data, document: int = 0, defaulted: Data | None = None) -> list[FieldError]:
+def warnings_about(
+    manifest: Data, document: int = 0, defaulted: Data | None = None, rules: Rules = DEFAULT_RULES
+) -> list[FieldError]:
     """Return Kubernetes' warnings; the manifest must be valid. ``document`` is its number in its text.
 
-    ``defaulted``: the result of ``with_defaults``, if available.
+    ``defaulted``: the result of ``with_defaults``, if available. ``rules``: those of the version of Kubernetes.
     More than ``MOST_ERRORS`` mean that there may be others.
     """
     kind = kind_of(manifest).name
@@ -46,8 +52,20 @@ def warnings_about(manifest: Data, document: int = 0, defaulted: Data | None = N
         return []
     name = (manifest.get("metadata") or {}).get("name") or ""
     shown = f"{kind} {name[:LONGEST_NAME]}".strip()
-    warnings = islice(rule(with_defaults(manifest) if defaulted is None else defaulted), MOST_ERRORS + 1)
+    found = rule(with_defaults(manifest) if defaulted is None else defaulted)
+    warnings = islice(_in_version(found, rules.newer_warnings), MOST_ERRORS + 1)
     return [FieldError(path, "Warning", text, document, object_name=shown) for path, text in warnings]
+
+
+def _in_version(warnings: Warnings, newer: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Return the warnings of a version. ``newer``: the rule ``newer_warnings``."""
+    for warning in warnings:
+        if not isinstance(warning, Newer):
+            yield warning
+            continue
+        text = warning.text if warning.word in newer else warning.older
+        if text:
+            yield warning.path, text
 
 
 def _owner(owner: Data) -> Warnings:
@@ -154,12 +172,17 @@ def _service(service: Data) -> Warnings:
             yield "", f"spec.{name} is ignored for headless services"
     for index, address in enumerate(spec.get("externalIPs") or ()):
         yield from _address(address, f"spec.externalIPs[{index}]")
+    if spec.get("externalIPs") and not headless and kind != "ExternalName":
+        text = "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+        yield Newer("externalIPs", "", text)
     if spec.get("loadBalancerIP"):
         yield from _address(spec["loadBalancerIP"], "spec.loadBalancerIP")
     if kind == "ExternalName" and spec.get("externalIPs"):
         yield "", 'spec.externalIPs is ignored when spec.type is "ExternalName"'
     if kind != "ExternalName" and spec.get("externalName"):
         yield "", 'spec.externalName is ignored when spec.type is not "ExternalName"'
+    if spec.get("trafficDistribution") == CLOSE:
+        yield Newer("PreferClose", "spec.trafficDistribution", f'"{CLOSE}" is deprecated; use "PreferSameZone"')
 
 
 def _address(written: str, path: str) -> Warnings:
@@ -168,10 +191,19 @@ def _address(written: str, path: str) -> Warnings:
     if plain is None or str(plain) == written:
         return
     if plain.version == 4:
-        text = f"non-standard IP address {quoted(written)} will be considered invalid in a future Kubernetes release"
-        yield path, f"{text}: use {quoted(str(plain))}"
+        what, advice = f"non-standard IP address {quoted(written)}", f"use {quoted(str(plain))}"
+        older = f"{what} will be considered invalid in a future Kubernetes release: {advice}"
+        yield Newer("addresses", path, f"{what} is invalid: {advice}", older)
     else:
         yield path, f"IPv6 address {quoted(written)} should be in RFC 5952 canonical format ({quoted(str(plain))})"
+
+
+def _csi_driver(driver: Data) -> Warnings:
+    spec = driver.get("spec") or {}
+    if spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
+        advice = "set to true to prevent possible logging of tokens in volume attributes"
+        text = f"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, {advice}"
+        yield Newer("token-requests", "", text)
 
 
 def _endpoints(endpoints: Data) -> Warnings:
@@ -185,6 +217,7 @@ WARNINGS: dict[str, Callable[[Data], Warnings]] = {
     "PersistentVolume": _persistent_volume,
     "PersistentVolumeClaim": _claim,
     "StorageClass": _storage_class,
+    "CSIDriver": _csi_driver,
     "CSIStorageCapacity": _storage_capacity,
     "RuntimeClass": _runtime_class,
     "ReplicaSet": _owner,

@@ -6,7 +6,7 @@ Source: upstream ``pkg/api/pod/warnings.go``, ``pkg/api/node/util.go`` and the p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.validation import names
@@ -15,8 +15,21 @@ from scheduler_engine.api.validation.problems import quoted
 from scheduler_engine.api.validation.walk import containers_with_paths
 
 Data = Mapping[str, Any]
-Warnings = Iterator[tuple[str, str]]
-"""Pairs of field path and text."""
+
+
+class Newer(NamedTuple):
+    """A warning that depends on the version. ``word`` of the rule ``newer_warnings``: the text where it holds;
+    ``older``: the text elsewhere, "" = no warning.
+    """
+
+    word: str
+    path: str
+    text: str
+    older: str = ""
+
+
+Warnings = Iterator[tuple[str, str] | Newer]
+"""Pairs of field path and text, or texts that depend on the version."""
 
 OLD_NODE_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -118,7 +131,9 @@ def _node_term(term: Data, path: str, values_too: bool) -> Warnings:
         yield from old_label(requirement["key"], f"{place}.key")
         for number, value in enumerate(requirement.get("values") or () if values_too else ()):
             for text in names.label_value(value):
-                yield f"{place}.values[{number}]", f"{value} is invalid, {text}"
+                newer = text.newer if isinstance(text, names.Reworded) else text
+                where, shown = f"{place}.values[{number}]", f"{value} is invalid, "
+                yield Newer("label-values", where, f"{shown}{newer}", f"{shown}{text}")
 
 
 def old_label(key: str, path: str) -> Warnings:

@@ -18,6 +18,7 @@ from scheduler_engine.api.qos import BEST_EFFORT, qos_class
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import wrong_annotations
 from scheduler_engine.api.taints import MEMORY_PRESSURE, NOT_READY, UNREACHABLE
+from scheduler_engine.apiserver.declared_features import without_new_features
 from scheduler_engine.apiserver.errors import forbidden, invalid
 from scheduler_engine.versions import Rules
 
@@ -367,6 +368,7 @@ STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("Pod", simulated_annotations, True),
     ("Pod", pod_level_status, True),
     ("Node", simulated_annotations, True),
+    ("Node", without_new_features, True),
     ("CSIDriver", needed_driver, True),
 )
 """(kind, step, True if it also applies to updates)"""

@@ -1,6 +1,8 @@
-"""The admission plugin NodeDeclaredFeatureValidator: a pod is resized only on a node that declares what this needs.
+"""The features that nodes declare: the admission plugin NodeDeclaredFeatureValidator lets a pod be resized only on a
+node that declares what this needs.
 
-Source: upstream ``plugin/pkg/admission/nodedeclaredfeatures`` and ``component-helpers/nodedeclaredfeatures/features``.
+Source: upstream ``plugin/pkg/admission/nodedeclaredfeatures``, ``component-helpers/nodedeclaredfeatures/features`` and
+``pkg/registry/core/node/strategy.go``.
 """
 
 from __future__ import annotations
@@ -52,6 +54,17 @@ FEATURES: dict[str, tuple[str, Callable[[Spec, Spec], bool]]] = {
     "init-containers": ("InPlacePodVerticalScalingInitContainers", _init_containers),
 }
 """Word in the rule ``update_features`` → (name of the feature, whether a resize from old to new spec needs it)."""
+
+
+def without_new_features(manifest: dict[str, Any], objects: Server) -> dict[str, Any]:
+    """Return a node without the features that it newly declares while their gate is off."""
+    status, name = manifest.get("status") or {}, (manifest.get("metadata") or {}).get("name", "")
+    if objects.rules.checks_declared_features or "declaredFeatures" not in status:
+        return manifest
+    held = objects.get("Node", name)
+    if held is not None and "declaredFeatures" in held.status:
+        return manifest
+    return {**manifest, "status": {name: value for name, value in status.items() if name != "declaredFeatures"}}
 
 
 def check_node_declares(server: Server, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ Source: seed 002 §11 (How API-initiated eviction works); upstream ``pkg/registr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +16,13 @@ from scheduler_engine.api.objects import KubeObject, Pod, timestamp
 from scheduler_engine.apiserver.errors import ApiError, forbidden, internal_error, not_found, too_many_requests
 from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.trace.events import EvictionAnswered
+from scheduler_engine.versions import Rules
 
 BUDGET = "PodDisruptionBudget"
 MAX_DISRUPTED_PODS = 2000
 SEVERAL_BUDGETS = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
+SYNC_FAILED = "SyncFailed"
 EVICTED_BY = ("EvictionByEvictionAPI", "Eviction API: evicting")
 
 
@@ -57,7 +60,7 @@ def _answer(api: ApiServer, pod: Pod) -> Answer:
     try:
         _ask(api, pod, budgets)
     except ApiError as refusal:
-        return Answer(refusal.code, refusal.message, _cause(budgets[0]) if refusal.code == 429 else "", keys)
+        return Answer(refusal.code, refusal.message, _cause(budgets[0], api.rules) if refusal.code == 429 else "", keys)
     api.delete_pod(pod.key, *EVICTED_BY)
     return Answer(200, budgets=keys)
 
@@ -99,6 +102,24 @@ def _does_not_count(pod: Pod, budget: KubeObject) -> bool:
     return budget.spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or current >= desired > 0
 
 
-def _cause(budget: KubeObject) -> str:
+def _cause(budget: KubeObject, rules: Rules) -> str:
     needed, there = budget.status.get("desiredHealthy") or 0, budget.status.get("currentHealthy") or 0
+    if rules.names_reason_of_budget and not explained_by_numbers(budget.status):
+        condition, text = _refusing(budget.status), "does not allow evicting pods currently"
+        reason, message = condition.get("reason") or "", condition.get("message") or ""
+        why = f" because it failed sync: {message}" if reason == SYNC_FAILED else f" ({reason}): {message}"
+        return f"The disruption budget {budget.name} {text}{why if message else ''}"
     return f"The disruption budget {budget.name} needs {needed} healthy pods and has {there} currently"
+
+
+def _refusing(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the condition of a budget that says why it allows no disruption, {} without one."""
+    conditions = (item for item in status.get("conditions") or () if item.get("type") == "DisruptionAllowed")
+    return next((item for item in conditions if item.get("status") == "False"), {})
+
+
+def explained_by_numbers(status: Mapping[str, Any]) -> bool:
+    """Return True if a budget refuses an eviction because it has no more healthy pods than it needs."""
+    condition = _refusing(status)
+    unknown = condition.get("reason") == SYNC_FAILED and bool(condition.get("message"))
+    return not unknown and (status.get("currentHealthy") or 0) <= (status.get("desiredHealthy") or 0)

@@ -18,6 +18,7 @@ from scheduler_engine.api.quantity import added, canonical, negated, parse_quant
 from scheduler_engine.api.quantity_int64 import as_int64, scaled_value
 from scheduler_engine.api.scheme import kind_of
 from scheduler_engine.api.validation import UPDATE_RULES, check_rules
+from scheduler_engine.api.validation.problems import in_version
 from scheduler_engine.api.validation.selector_text import (
     NotASelector,
     joined,
@@ -29,6 +30,7 @@ from scheduler_engine.api.validation.selector_text import (
 from scheduler_engine.api.validation.selectors import label_selector
 from scheduler_engine.conformance.compare import differences
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.versions import DEFAULT_RULES
 
 Case = dict[str, Any]
 
@@ -81,7 +83,9 @@ def _update(case: Case) -> list[str]:
     for manifest in (old, new):
         manifest["metadata"].setdefault("resourceVersion", "1")
     rule = UPDATE_RULES.get(old["kind"])
-    return [f"no rules for updates of {old['kind']}"] if rule is None else _compare_errors(case, list(rule(old, new)))
+    if rule is None:
+        return [f"no rules for updates of {old['kind']}"]
+    return _compare_errors(case, list(in_version(rule(old, new), DEFAULT_RULES)))
 
 
 def _visible(value: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler_engine.api.fields import LATER_FIELDS, TYPES, Field
+from scheduler_engine.api.fields import TYPES, Field, absent_fields
 from scheduler_engine.api.times import is_time
 from scheduler_engine.config.schema import CONFIGURATION, PLUGIN_ARGS, PLUGIN_CONFIG, RAW, ListOf, MapOf, Struct
 from scheduler_engine.importing.kept import (
@@ -192,10 +192,11 @@ def trimmed(manifest: Manifest, stand_ins: StandIns) -> tuple[Manifest, Notes]:
 
 def without_later_fields(manifest: Manifest, rules: Rules, notes: Notes) -> Manifest:
     """Return a trimmed object without the fields that a version of Kubernetes does not have yet. Adds to ``notes``."""
-    for (kind, part, name), rule in LATER_FIELDS.items():
-        if manifest["kind"] == kind and not getattr(rules, rule) and name in (manifest.get(part) or {}):
-            kept = {field: item for field, item in manifest[part].items() if field != name}
-            manifest = {**manifest, part: kept}
+    kind, absent = manifest["kind"], absent_fields(rules)
+    for part, known in TYPES[kind].items():
+        held_part = manifest.get(part) if known.type in TYPES else None
+        for name in [name for name in held_part or () if (known.type, name) in absent]:
+            manifest = {**manifest, part: {field: item for field, item in manifest[part].items() if field != name}}
             held = notes.setdefault("unknown-fields", {})
             about = f"{kind}: {part}.{name}"
             held[about] = held.get(about, 0) + 1

@@ -7,6 +7,7 @@ wait until it is back. Durations and resource usage are simulated (``api/simulat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -27,6 +28,8 @@ from scheduler_engine.trace.events import EventRecorded, PodRejected
 
 JOB_DURATION_US = 10 * SECOND_US
 """How long a pod of a Job runs by default."""
+SUCCESS = 0
+"""The exit code of every container here."""
 
 
 @dataclass(slots=True)
@@ -244,9 +247,22 @@ class Kubelet:
         self.api.patch("Pod", pod.key, {"status": {**observed, **status}})
 
 
+def starts_again(container: Mapping[str, Any], policy: str) -> bool:
+    """Return True if a container is restarted after it has succeeded. ``policy``: that of its pod.
+
+    Source: upstream ``pkg/api/v1/pod/util.go`` (ContainerShouldRestart).
+    """
+    own = container.get("restartPolicy")
+    for rule in container.get("restartPolicyRules") or () if own else ():
+        codes = rule.get("exitCodes") or {}
+        if (SUCCESS in (codes.get("values") or ())) == (codes.get("operator") == "In"):
+            return True
+    return (own or policy) == "Always"
+
+
 def duration_of(pod: Pod) -> int | None:
     """Return how long a pod runs until it succeeds, in microseconds; None = until someone ends it."""
-    if pod.spec.get("restartPolicy", "Always") == "Always":
+    if any(starts_again(item, pod.spec.get("restartPolicy", "Always")) for item in pod.containers or ({},)):
         return None
     owner = pod.controller_ref
     if DURATION not in pod.annotations and (owner is None or owner.get("kind") != "Job"):

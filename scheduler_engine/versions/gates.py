@@ -33,16 +33,24 @@ def _by_name(*gates: Gate) -> dict[str, Gate]:
 
 GATES = _by_name(
     Gate("ClearingNominatedNodeNameAfterBinding", (OFF, ON, ON)),
+    Gate("ContainerRestartRules", (ABSENT, ON, ON)),
     Gate("DRADeviceBindingConditions", (ABSENT, OFF, ON)),
     Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
     Gate("InPlacePodLevelResourcesVerticalScaling", (ABSENT, OFF, ON)),
     Gate("InPlacePodVerticalScalingInitContainers", (ABSENT, ABSENT, ON)),
+    Gate("MutablePVNodeAffinity", (ABSENT, OFF, OFF)),
+    Gate("MutablePodResourcesForSuspendedJobs", (ABSENT, OFF, ON)),
+    Gate("MutableSchedulingDirectivesForSuspendedJobs", (ABSENT, OFF, ON)),
     Gate("NodeDeclaredFeatures", (ABSENT, OFF, ON)),
     Gate("NominatedNodeNameForExpectation", (OFF, ON, ON)),
     Gate("OpportunisticBatching", (ABSENT, ON, ON)),
     Gate("PodTopologyLabelsAdmission", (OFF, ON, ON)),
+    Gate("RelaxedServiceNameValidation", (OFF, OFF, ON)),
+    Gate("RestartAllContainersOnContainerExits", (ABSENT, OFF, ON)),
     Gate("SchedulerQueueingHints", (LOCKED, LOCKED, LOCKED)),
+    Gate("StrictIPCIDRValidation", (OFF, OFF, ON)),
     Gate("TaintTolerationComparisonOperators", (ABSENT, OFF, OFF)),
+    Gate("UserNamespacesHostNetworkSupport", (ABSENT, OFF, OFF)),
     Gate("VolumeLimitScaling", (ABSENT, OFF, OFF)),
 )
 

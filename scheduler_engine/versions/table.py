@@ -28,6 +28,17 @@ class Row:
 
 NO, YES = False, True
 MIGRATED = ("aws-ebs", "azure-disk", "cinder", "gce-pd")
+FIELDS = ("PodCertificateProjection.userAnnotations", "CSIDriverSpec.serviceAccountTokenInSecrets")
+FIELDS_36 = (
+    *("PodSpec.schedulingGroup", "PodStatus.nodeAllocatableResourceClaimStatuses"),
+    *("VolumeMountStatus.volumeStatus", "ResourceHealth.message", *FIELDS),
+)
+TEXTS = (
+    *("label-keys", "label-values", "driver-names", "variable-sources"),
+    "claim-updates",
+)
+TEXTS_36 = (*TEXTS, "restart-rules", "resize-policies", "handlers", "storage-classes")
+WARNINGS = ("PreferClose", "token-requests", "label-values")
 
 ROWS: tuple[Row, ...] = (
     # --- plugins ---
@@ -58,13 +69,28 @@ ROWS: tuple[Row, ...] = (
     Row("requeues_recreated_pods", (YES, NO, NO), "schedule_one.go"),
     Row("judges_status_of_latest_pod", (NO, NO, YES), "schedule_one.go"),
     # --- API server ---
+    Row("newer_fields", ((), ("PodSpec.workloadRef", *FIELDS), FIELDS_36), "types.go"),
+    Row("restarts_containers", (), "KEP-5307", gate="ContainerRestartRules"),
+    Row("restarts_all_containers", (), "KEP-5532", gate="RestartAllContainersOnContainerExits"),
+    Row("restarts_init_containers_to_resize", (YES, YES, NO), "#137458"),
+    Row("host_network_user_namespaces", (), "KEP-5607", gate="UserNamespacesHostNetworkSupport"),
+    Row("relaxes_service_names", (), "KEP-5311", gate="RelaxedServiceNameValidation"),
+    Row("strict_addresses", (), "KEP-4858", gate="StrictIPCIDRValidation"),
+    Row("moves_volumes", (), "KEP-5381", gate="MutablePVNodeAffinity"),
+    Row("changes_suspended_resources", (), "KEP-5440", gate="MutablePodResourcesForSuspendedJobs"),
+    Row("changes_suspended_directives", (), "KEP-5440", gate="MutableSchedulingDirectivesForSuspendedJobs"),
+    Row("validates_declared_features", (), "KEP-5328", gate="NodeDeclaredFeatures"),
+    Row("newer_texts", ((), TEXTS, TEXTS_36), "validation.go"),
+    Row("newer_warnings", ((), WARNINGS, (*WARNINGS, "externalIPs", "addresses")), "warnings.go"),
     Row("knows_comparing_tolerations", (NO, YES, YES), "KEP-5471"),
     Row("knows_pod_level_resize", (NO, YES, YES), "KEP-5419"),
     Row("resizes_pod_level", (), "KEP-5419", gate="InPlacePodLevelResourcesVerticalScaling"),
     Row("resizes_init_containers", (), "KEP-1287", gate="InPlacePodVerticalScalingInitContainers"),
     Row("names_resized_init_container", (NO, NO, YES), "KEP-1287"),
     Row("resize_checks_first_amounts", (NO, YES, YES), "validation.go"),
+    Row("resize_checks_node", (NO, NO, YES), "podresize/admission.go"),
     Row("update_features", ((), ("guaranteed-cpu", "pod-level"), ("pod-level", "init-containers")), "KEP-5328"),
+    Row("names_reason_of_budget", (NO, YES, YES), "eviction.go"),
     Row("clears_nomination_at_binding", (), "#135103", gate="ClearingNominatedNodeNameAfterBinding"),
     Row("labels_pods_at_binding", (), "#135158", gate="PodTopologyLabelsAdmission"),
     # --- queue, cache and preemption ---
@@ -119,13 +145,28 @@ class Rules:
     failures_keep_nomination: bool
     requeues_recreated_pods: bool
     judges_status_of_latest_pod: bool
+    newer_fields: tuple[str, ...]
+    restarts_containers: bool
+    restarts_all_containers: bool
+    restarts_init_containers_to_resize: bool
+    host_network_user_namespaces: bool
+    relaxes_service_names: bool
+    strict_addresses: bool
+    moves_volumes: bool
+    changes_suspended_resources: bool
+    changes_suspended_directives: bool
+    validates_declared_features: bool
+    newer_texts: tuple[str, ...]
+    newer_warnings: tuple[str, ...]
     knows_comparing_tolerations: bool
     knows_pod_level_resize: bool
     resizes_pod_level: bool
     resizes_init_containers: bool
     names_resized_init_container: bool
     resize_checks_first_amounts: bool
+    resize_checks_node: bool
     update_features: tuple[str, ...]
+    names_reason_of_budget: bool
     clears_nomination_at_binding: bool
     labels_pods_at_binding: bool
     binding_frees_nomination: bool

@@ -503,7 +503,7 @@ DECLARING = {
     "apiVersion": "v1",
     "kind": "Node",
     "metadata": {"name": "n"},
-    "status": {"declaredFeatures": ["UserNamespacesHostNetworkSupport", "OfAcme"], "capacity": {"pods": "9"}},
+    "status": {"declaredFeatures": ["OfAcme", "UserNamespacesHostNetworkSupport"], "capacity": {"pods": "9"}},
 }
 IMAGE_VOLUME = {
     "apiVersion": "v1",

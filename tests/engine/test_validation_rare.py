@@ -8,6 +8,8 @@ import pytest
 
 from scheduler_engine.api.defaults import with_defaults
 from scheduler_engine.api.validation import UPDATE_RULES, check_rules
+from scheduler_engine.api.validation.problems import in_version
+from scheduler_engine.versions import DEFAULT_RULES
 
 Data = dict[str, Any]
 
@@ -686,5 +688,5 @@ def test_errors_of_an_update_have_kubernetes_words(words: str) -> None:
     before, after = with_defaults(old), with_defaults(new)
     for manifest in (before, after):
         manifest["metadata"]["resourceVersion"] = "1"
-    errors = UPDATE_RULES[old["kind"]](before, after)
+    errors = in_version(UPDATE_RULES[old["kind"]](before, after), DEFAULT_RULES)
     assert [str(error).partition("\n")[0] for error in errors] == expected

@@ -16,7 +16,7 @@ from typing import Any
 from sandbox.web.schema.help import HELP
 from sandbox.web.schema.values import SELECTS, SOURCES, VALUES
 from sandbox.words.say import say
-from scheduler_engine.api.fields import LATER_FIELDS, TYPES
+from scheduler_engine.api.fields import TYPES, absent_fields
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.config import schema as config
 from scheduler_engine.plugins.registry import registry_for
@@ -53,9 +53,8 @@ def document(rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
         name: {field: _entry(f"{name}.{field}", spec.type, spec.holds, spec.always) for field, spec in fields.items()}
         for name, fields in TYPES.items()
     }
-    for (kind, part, field), rule in LATER_FIELDS.items():
-        if not getattr(rules, rule):
-            del types[TYPES[kind][part].type][field]
+    for owner, field in absent_fields(rules):
+        del types[owner][field]
     known = config.schema_for(rules)
     for struct in (known.configuration, *known.plugin_args.values()):
         _add_struct(struct, types)

@@ -16,7 +16,6 @@ from sandbox.web.forms import FORMS, AddForm
 from sandbox.web.forms.drafts import TEXT_LEADS, Draft, read_draft
 from sandbox.worker import jobs
 from scheduler_engine.api.checking import Checked
-from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import FieldError, Rejected
 
 MOST_ROWS = 200
@@ -59,7 +58,7 @@ def add(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
             draft.add_errors(engines.read(access.sandbox, jobs.locate, draft.text, error.errors))
     if not draft.valid:
         return render_errors(request, draft)
-    return render_applied(request, warnings_about(draft.manifests[0]))
+    return render_applied(request, draft.checked.warnings)
 
 
 @edits

@@ -17,7 +17,6 @@ from sandbox.web.views.adding import render_applied, render_errors, render_previ
 from sandbox.words.say import say
 from sandbox.words.yaml_text import written
 from sandbox.worker import jobs
-from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import FieldError, Rejected
 
 
@@ -56,7 +55,7 @@ def edit(request: HttpRequest, access: Access, kind: str) -> HttpResponse:
             draft.add_errors(engines.read(access.sandbox, jobs.locate, draft.text, error.errors))
     if not draft.valid:
         return render_errors(request, draft, recreate=recreate)
-    return render_applied(request, warnings_about(draft.manifests[0]))
+    return render_applied(request, draft.checked.warnings)
 
 
 def _same_pod(edited: Object, manifest: Manifest) -> bool:

@@ -19,13 +19,15 @@ from scheduler_engine.api.loading import written_path
 from scheduler_engine.api.parsing import owners_of
 from scheduler_engine.api.scheme import kind_of
 from scheduler_engine.api.validation import jobs, leaders, owners, policies, storage, storage_update
+from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.node import node_rules, node_update
-from scheduler_engine.api.validation.pod import pod_rules
+from scheduler_engine.api.validation.pod import pod_rules, uses_host_network_in_user_namespace
 from scheduler_engine.api.validation.pod_resize import pod_resize
 from scheduler_engine.api.validation.pod_update import pod_update
 from scheduler_engine.api.validation.problems import BY_POLICY, in_version
+from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
 from scheduler_engine.api.validation.selectors import compares
-from scheduler_engine.api.validation.service import in_registry, service_rules
+from scheduler_engine.api.validation.service import has_loose_address, has_relaxed_name, in_registry, service_rules
 from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError, Rejected
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
@@ -101,7 +103,7 @@ def validate(
 
     ``document`` is its number in the text or command it came from. An empty list means that it would be accepted; more
     than ``MOST_ERRORS`` that there may be others. ``allow_privileged`` as in ``check_rules``. ``rules``: those of the
-    version of Kubernetes, as far as it has other fields.
+    version of Kubernetes.
     """
     if not isinstance(manifest, Mapping):
         return [FieldError("", "FieldValueTypeInvalid", "an object must be a mapping", document)]
@@ -176,13 +178,32 @@ def _in_cluster(errors: Iterable[FieldError], allow_privileged: bool, rules: Rul
     return (error for error in reported if not error.message.endswith(BY_POLICY))
 
 
+IN_PODS: dict[str, Callable[[Manifest], bool]] = {
+    "tolerations_compare": lambda spec: any(map(compares, spec.get("tolerations") or ())),
+    "restarts_containers": has_own_policy,
+    "restarts_all_containers": restarts_all,
+    "restarts_init_containers_to_resize": resizes_by_restart,
+    "host_network_user_namespaces": uses_host_network_in_user_namespace,
+}
+"""Rule that allows something in a pod → whether the spec of a stored one uses it, so that changes may keep it."""
+IN_OBJECTS: dict[str, tuple[bool, Callable[[Manifest], bool]]] = {
+    "relaxes_service_names": (True, has_relaxed_name),
+    "strict_addresses": (False, has_loose_address),
+}
+"""Rule → the value that allows something in an object, and whether a stored one uses that."""
+
+
 def for_update(rules: Rules, old: Manifest | None) -> Rules:
-    """Return the rules for a change of a stored object: what it uses stays allowed when its gate is switched off."""
-    spec = (old or {}).get("spec") or {}
-    pod = spec if (old or {}).get("kind") == "Pod" else (spec.get("template") or {}).get("spec") or {}
-    if any(map(compares, pod.get("tolerations") or ())):
-        return replace(rules, tolerations_compare=True)
-    return rules
+    """Return the rules for a change of a stored object: what it uses stays allowed where it is no longer."""
+    if old is None:
+        return rules
+    spec = old.get("spec") or {}
+    pod = spec if old.get("kind") == "Pod" else (spec.get("template") or {}).get("spec") or {}
+    used: dict[str, Any] = {rule: True for rule, uses in IN_PODS.items() if not getattr(rules, rule) and uses(pod)}
+    for rule, (value, uses) in IN_OBJECTS.items():
+        if getattr(rules, rule) != value and uses(old):
+            used[rule] = value
+    return replace(rules, **used) if used else rules
 
 
 SUBRESOURCE_RULES: dict[tuple[str, str], Callable[[Manifest, Manifest, Rules], Iterable[FieldError]]] = {

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation.metadata import ANNOTATIONS_LIMIT, annotations_size
 from scheduler_engine.api.validation.paths import inner_path, taken_path
 from scheduler_engine.api.validation.problems import (
     Errors,
@@ -13,6 +14,7 @@ from scheduler_engine.api.validation.problems import (
     not_supported,
     quoted,
     required,
+    texts,
     too_long,
 )
 from scheduler_engine.api.validation.selectors import label_selector, selector_shown
@@ -99,6 +101,7 @@ def _bundle_shown(source: Data) -> Data:
 def _pod_certificate(source: Data, own: str, path: str, taken: set[str]) -> Errors:
     signer, kind = source.get("signerName") or "", source.get("keyType") or ""
     yield from _signer_name(signer, f"{own}.signerName")
+    yield from _user_annotations(source.get("userAnnotations") or {}, f"{own}.userAnnotations")
     if kind not in _KEY_TYPES:
         yield not_supported(f"{own}.keyType", kind, _KEY_TYPES)
     seconds, place = source.get("maxExpirationSeconds"), f"{own}.maxExpirationSeconds"
@@ -116,6 +119,18 @@ def _pod_certificate(source: Data, own: str, path: str, taken: set[str]) -> Erro
     if not fields:
         text = "specify at least one of credentialBundlePath, keyPath, and certificateChainPath"
         yield required(own, text)
+
+
+def _user_annotations(annotations: Mapping[str, str], path: str) -> Errors:
+    """Check annotations whose keys must have a domain. They are compared in lower case."""
+    for key in map(str.lower, annotations):
+        problems = [] if key else [required(path)]
+        problems = problems or list(texts(names.qualified_name)(key, path))
+        if not problems and "/" not in key:
+            problems = [invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")')]
+        yield from problems
+    if annotations_size(annotations) > ANNOTATIONS_LIMIT:
+        yield too_long(path, ANNOTATIONS_LIMIT)
 
 
 CERTIFICATES: dict[str, Callable[[Data, str, str, set[str]], Errors]] = {

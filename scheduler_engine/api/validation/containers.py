@@ -14,7 +14,9 @@ from scheduler_engine.api.validation.environment import environment
 from scheduler_engine.api.validation.mounts import volume_mounts
 from scheduler_engine.api.validation.problems import (
     Errors,
+    Named,
     between,
+    by_version,
     duplicate,
     each,
     forbidden,
@@ -25,13 +27,16 @@ from scheduler_engine.api.validation.problems import (
     required,
     supported,
     texts,
+    until,
 )
 from scheduler_engine.api.validation.resources import ClaimNames, requirements
+from scheduler_engine.api.validation.restarts import init_restart_policy, restart_policy
 from scheduler_engine.api.validation.security import container_security
 
 Data = Mapping[str, Any]
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
+RESTART_CONTAINER = "RestartContainer"
 
 port_number = between(1, 65535)
 dns_label = texts(names.dns_label)
@@ -67,8 +72,7 @@ def containers(items: Sequence[Data], path: str, pod: PodFacts) -> Errors:
             yield duplicate(f"{place}.name", name)
         earlier_names.add(name)
         yield from _lifecycle_and_probes(container, place, pod)
-        if container.get("restartPolicy") is not None:
-            yield forbidden(f"{place}.restartPolicy", "may not be set for non-init containers")
+        yield from restart_policy(container, place)
     yield from _host_port_conflicts(items, path)
 
 
@@ -77,8 +81,7 @@ def init_containers(items: Sequence[Data], regular: Sequence[Data], path: str, p
     for index, container in enumerate(items):
         place, name, policy = f"{path}[{index}]", container["name"], container.get("restartPolicy")
         yield from _any_container(container, place, pod)
-        if policy is not None:
-            yield from supported(("Always",))(policy, f"{place}.restartPolicy")
+        yield from init_restart_policy(container, place)
         if name in earlier_names:
             yield duplicate(f"{place}.name", name)
         elif name:
@@ -91,6 +94,21 @@ def init_containers(items: Sequence[Data], regular: Sequence[Data], path: str, p
             if container.get(field) is not None:
                 text = "may not be set for init containers without restartPolicy=Always"
                 yield forbidden(f"{place}.{field}", text)
+        yield from until("restarts_init_containers_to_resize", _restarts_to_resize(container, place))
+
+
+def _restarts_to_resize(container: Data, path: str) -> Errors:
+    text = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+    for index, policy in enumerate(container.get("resizePolicy") or ()):
+        if policy["restartPolicy"] == RESTART_CONTAINER:
+            yield invalid(f"{path}.resizePolicy[{index}].restartPolicy", Named(RESTART_CONTAINER), text)
+
+
+def resizes_by_restart(spec: Data) -> bool:
+    """Return True if an init container of a pod's spec that is no sidecar is restarted to resize it."""
+    init = (item for item in spec.get("initContainers") or () if item.get("restartPolicy") != "Always")
+    policies = (policy for item in init for policy in item.get("resizePolicy") or ())
+    return any(policy["restartPolicy"] == RESTART_CONTAINER for policy in policies)
 
 
 def _any_container(container: Data, path: str, pod: PodFacts) -> Errors:
@@ -154,9 +172,11 @@ def _resize_policy(policies: Sequence[Data], path: str, pod: PodFacts) -> Errors
             yield duplicate(f"{path}[{index}]", resource)
         resources.add(resource)
         yield from one_of(("cpu", "memory"))(resource, path)
-        yield from one_of(("NotRequired", "RestartContainer"))(restart, path)
+        yield from one_of(("NotRequired", RESTART_CONTAINER))(restart, path)
         if pod.restart_policy == "Never" and restart != "NotRequired":
-            yield invalid(path, restart, "must be 'NotRequired' when `restartPolicy` is 'Never'")
+            older, newer = (f"must be 'NotRequired' when {pod_}`restartPolicy` is 'Never'" for pod_ in ("", "pod "))
+            named = (invalid(path, restart, newer),)
+            yield from by_version((invalid(path, restart, older),), ("newer_texts: resize-policies", named))
 
 
 # --- lifecycle and probes ---------------------------------------------------------------------------------------------

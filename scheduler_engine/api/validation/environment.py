@@ -11,6 +11,7 @@ from scheduler_engine.api.validation.paths import no_backsteps
 from scheduler_engine.api.validation.problems import (
     Errors,
     Rule,
+    by_version,
     invalid,
     not_found,
     not_supported,
@@ -73,8 +74,10 @@ def _value_from(variable: Data, path: str) -> Errors:
     yield from present(source, path, kinds)
     sources = [kind for kind, _ in kinds if source.get(kind) is not None]
     if not sources:
-        text = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
-        yield invalid(path, "", text)
+        text = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`"
+        older, newer = (f"{text}{others}" for others in (" or `secretKeyRef`", ", `secretKeyRef` or `fileKeyRef`"))
+        with_files = (invalid(path, "", newer),)
+        yield from by_version((invalid(path, "", older),), ("newer_texts: variable-sources", with_files))
     elif variable.get("value"):
         yield invalid(path, "", "may not be specified when `value` is not empty")
     elif len(sources) > 1:

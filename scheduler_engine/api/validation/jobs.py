@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.labels import selector_from
@@ -12,6 +12,7 @@ from scheduler_engine.api.validation.metadata import IMMUTABLE, metadata_rules, 
 from scheduler_engine.api.validation.owners import pod_template
 from scheduler_engine.api.validation.problems import (
     Errors,
+    by_version,
     duplicate,
     invalid,
     map_shown,
@@ -33,6 +34,8 @@ COUNTS = (
     *("backoffLimitPerIndex", "maxFailedIndexes"),
 )
 ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
+LISTS = ("containers", "initContainers")
+DIRECTIVES, DIRECTIVES_CHANGE = ("nodeSelector", "tolerations", "schedulingGates"), "changes_suspended_directives"
 FIXED = ("selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
 """Fields of the spec that an update may not change; also the template, and ``completions`` unless it is Indexed."""
 
@@ -211,6 +214,65 @@ def job_update(old: Data, new: Data) -> Errors:
     together = after.get("parallelism") == after.get("completions")
     if before.get("completions") != after.get("completions") and not (indexed and together):
         yield invalid("spec.completions", after.get("completions"), IMMUTABLE)
-    for field in (*FIXED[:1], "template", *FIXED[1:]):
-        if before.get(field) != after.get(field):
-            yield invalid(f"spec.{field}", after.get(field), IMMUTABLE)
+    for field in FIXED[:1]:
+        yield from _same(before.get(field), after.get(field), f"spec.{field}")
+    yield from _template_update(before["template"], after["template"], _is_idle(old))
+    for field in FIXED[1:]:
+        yield from _same(before.get(field), after.get(field), f"spec.{field}")
+
+
+def _same(old: Any, new: Any, path: str) -> Errors:
+    if old != new:
+        yield invalid(path, new, IMMUTABLE)
+
+
+def _is_idle(job: Data) -> bool:
+    """Return True if a Job is suspended and has no pods left."""
+    spec, status = job.get("spec") or {}, job.get("status") or {}
+    conditions = {item.get("type"): item.get("status") for item in status.get("conditions") or ()}
+    stopped = not status.get("startTime") or conditions.get("Suspended") == "True"
+    return bool(spec.get("suspend")) and stopped and not status.get("active")
+
+
+def _template_update(before: Data, after: Data, idle: bool) -> Errors:
+    """Check that a template stays, except for what may change in an idle Job."""
+    path = "spec.template"
+    if not idle:
+        yield from _same(before, after, path)
+        return
+    directed = _with_directives(before, after)
+    resized, both = (
+        _same(_with_resources(one.get("spec") or {}, after.get("spec") or {}), after.get("spec"), f"{path}.spec")
+        for one in (before, directed)
+    )
+    yield from by_version(
+        _same(before, after, path),
+        ("changes_suspended_resources", by_version(resized, (DIRECTIVES_CHANGE, both))),
+        (DIRECTIVES_CHANGE, _same(directed, after, path)),
+    )
+
+
+def _with_directives(before: Data, after: Data) -> Data:
+    """Return the template ``before`` with the labels and annotations of ``after``, and where its pods may run."""
+    metadata = _taking_over(before.get("metadata") or {}, after.get("metadata") or {}, ("labels", "annotations"))
+    new = after.get("spec") or {}
+    spec = _taking_over(before.get("spec") or {}, new, DIRECTIVES)
+    affinity = _taking_over(spec.get("affinity") or {}, new.get("affinity") or {}, ("nodeAffinity",))
+    return {**before, "metadata": metadata, "spec": _taking_over(spec, {"affinity": affinity or None}, ("affinity",))}
+
+
+def _with_resources(before: Data, after: Data) -> Data:
+    """Return the spec ``before`` with the resources that its containers have in ``after``."""
+    return {**before, **{name: _resized(before[name], after.get(name) or ()) for name in LISTS if before.get(name)}}
+
+
+def _resized(before: Sequence[Data], after: Sequence[Data]) -> list[Data]:
+    if len(before) != len(after):
+        return list(before)
+    pairs = zip(before, after, strict=True)
+    return [_taking_over(one, other, ("resources",)) if one["name"] == other["name"] else one for one, other in pairs]
+
+
+def _taking_over(held: Data, other: Data, fields: Sequence[str]) -> dict[str, Any]:
+    kept = {name: value for name, value in held.items() if name not in fields}
+    return kept | {name: other[name] for name in fields if other.get(name) is not None}

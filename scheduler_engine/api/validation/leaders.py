@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation.addresses import ip_address
 from scheduler_engine.api.validation.containers import PROTOCOLS, dns_label, port_number
 from scheduler_engine.api.validation.metadata import metadata_rules, metadata_update
 from scheduler_engine.api.validation.problems import (
@@ -24,7 +25,6 @@ Data = Mapping[str, Any]
 
 LARGEST_CONFIG_MAP = 1024 * 1024
 
-_ip_address = texts(names.ip_address)
 _reachable_ip = texts(names.reachable_ip)
 _node_name = texts(names.subdomain)
 _protocol = one_of(PROTOCOLS)
@@ -87,7 +87,7 @@ def endpoints_update(old: Data, new: Data) -> Errors:
 
 
 def _endpoint_address(address: Data, path: str) -> Errors:
-    yield from _ip_address(address["ip"], f"{path}.ip")
+    yield from ip_address(address["ip"], f"{path}.ip")
     yield from present(address, path, (("hostname", dns_label), ("nodeName", _node_name)))
     yield from _reachable_ip(address["ip"], f"{path}.ip")
 

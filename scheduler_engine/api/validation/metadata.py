@@ -12,6 +12,7 @@ from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.problems import (
     Errors,
     Shown,
+    by_version,
     forbidden,
     invalid,
     nonnegative,
@@ -19,6 +20,7 @@ from scheduler_engine.api.validation.problems import (
     shown,
     texts,
     too_long,
+    worded,
 )
 
 ANNOTATIONS_LIMIT = 256 * 1024
@@ -46,16 +48,16 @@ def object_name(metadata: Data) -> str:
     return name or (generate[:58] + "xxxxx" if generate else "")
 
 
-def metadata_rules(manifest: Data, check: names.Check, namespaced: bool) -> Errors:
-    """Check all ``metadata`` of a new object whose names are checked by ``check``."""
+def metadata_rules(
+    manifest: Data, check: names.Check, namespaced: bool, relaxed: tuple[str, names.Check] | None = None
+) -> Errors:
+    """Check all ``metadata`` of a new object whose names are checked by ``check``, or by that of ``relaxed`` where its
+    rule holds.
+    """
     metadata, path = manifest.get("metadata") or {}, "metadata"
-    if metadata.get("generateName"):
-        yield from texts(names.generated(check))(metadata["generateName"], f"{path}.generateName")
-    name, namespace = object_name(metadata), metadata.get("namespace") or ""
-    if not name:
-        yield required(f"{path}.name", "name or generateName is required")
-    else:
-        yield from texts(check)(name, f"{path}.name")
+    names_own = _names(metadata, check)
+    yield from by_version(names_own, (relaxed[0], _names(metadata, relaxed[1]))) if relaxed else names_own
+    namespace = metadata.get("namespace") or ""
     if namespaced and not namespace:
         yield required(f"{path}.namespace")
     elif namespaced:
@@ -70,6 +72,16 @@ def metadata_rules(manifest: Data, check: names.Check, namespaced: bool) -> Erro
         yield from standard_finalizer(finalizer, f"{path}.finalizers[{index}]")
 
 
+def _names(metadata: Data, check: names.Check) -> Errors:
+    if metadata.get("generateName"):
+        yield from texts(names.generated(check))(metadata["generateName"], "metadata.generateName")
+    name = object_name(metadata)
+    if not name:
+        yield required("metadata.name", "name or generateName is required")
+    else:
+        yield from texts(check)(name, "metadata.name")
+
+
 def _common(metadata: Data, path: str) -> Errors:
     yield from labels(metadata.get("labels") or {}, f"{path}.labels")
     yield from annotation_rules(metadata.get("annotations") or {}, f"{path}.annotations")
@@ -79,9 +91,14 @@ def _common(metadata: Data, path: str) -> Errors:
 def annotation_rules(annotations: Mapping[str, str], path: str) -> Errors:
     for key in annotations:
         for text in names.qualified_name(key.lower()):
-            yield invalid(path, key, text)
-    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATIONS_LIMIT:
+            yield from worded(path, key, text)
+    if annotations_size(annotations) > ANNOTATIONS_LIMIT:
         yield too_long(path, ANNOTATIONS_LIMIT)
+
+
+def annotations_size(annotations: Mapping[str, str]) -> int:
+    """Return the bytes of all keys and values."""
+    return sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
 
 
 def _owners(owners: list[Data], path: str) -> Errors:

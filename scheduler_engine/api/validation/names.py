@@ -20,14 +20,39 @@ _ENDS = "and must start and end with an alphanumeric character"
 _CHARACTERS = f"consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
 
 
-def _pattern(text: str, regex: str, *examples: str, limit: int = 0) -> Check:
-    """Build a check by pattern and length; ``text`` is followed by the examples and the pattern."""
+class Reworded(str):
+    """A text that newer versions word differently, as ``newer``, if ``word`` is in the rule ``newer_texts``."""
+
+    newer: str
+    word: str
+
+
+def _reworded(text: str, newer: str, word: str) -> Reworded:
+    result = Reworded(text)
+    result.newer, result.word = newer, word
+    return result
+
+
+def joined(problems: list[str]) -> str:
+    """Join texts as errors about taints and tolerations do."""
+    text, words = ";".join(problems), [item.word for item in problems if isinstance(item, Reworded)]
+    newer = ";".join(item.newer if isinstance(item, Reworded) else item for item in problems)
+    return _reworded(text, newer, words[0]) if words else text
+
+
+def _pattern(text: str, regex: str, *examples: str, limit: int = 0, counts_bytes: str = "") -> Check:
+    """Build a check by pattern and length; ``text`` is followed by the examples and the pattern.
+
+    ``counts_bytes``: the word of ``newer_texts`` with which the limit is one of bytes.
+    """
     listed = " or ".join(f"'{example}', " for example in examples)
     message = f"{text} (e.g. {listed}regex used for validation is '{regex}')"
     compiled = re.compile(regex)
 
+    too_long = _limit(limit, counts_bytes) if counts_bytes else too_many_characters(limit)
+
     def check(value: str) -> list[str]:
-        long = [too_many_characters(limit)] if limit and len(value.encode()) > limit else []
+        long = [too_long] if limit and len(value.encode()) > limit else []
         return long if compiled.fullmatch(value) else [*long, message]
 
     return check
@@ -37,6 +62,11 @@ def too_many_characters(limit: int) -> str:
     return f"must be no more than {limit} characters"
 
 
+def _limit(limit: int, word: str, before: str = "") -> Reworded:
+    """Return a text about a limit that newer versions count in bytes, after the words ``before``."""
+    return _reworded(f"{before}{too_many_characters(limit)}", f"{before}must be no more than {limit} bytes", word)
+
+
 label_value = _pattern(
     f"a valid label must be an empty string or {_CHARACTERS}",
     f"({_QUALIFIED})?",
@@ -44,6 +74,7 @@ label_value = _pattern(
     "my_value",
     "12345",
     limit=63,
+    counts_bytes="label-values",
 )
 subdomain = _pattern(
     f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS}",
@@ -89,6 +120,9 @@ _SHORT_QUALIFIED = re.compile(rf"({_SUBDOMAIN}/)?{_QUALIFIED}")
 """Matches nearly every qualified name; no part of so short a text can be too long."""
 
 
+KEYS = "label-keys"
+
+
 def dns_label(value: str) -> list[str]:
     problems = [too_many_characters(63)] if len(value.encode()) > 63 else []
     if re.fullmatch(_LABEL, value):
@@ -105,16 +139,18 @@ def qualified_name(value: str) -> list[str]:
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
         [text] = _name_part("")
-        return [f"a qualified name {text} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+        rest = f"{text} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return [_reworded(f"a qualified name {rest}", f"a valid label key {rest}", KEYS)]
     problems: list[str] = []
     if slash and not prefix:
         problems.append("prefix part must be non-empty")
     elif slash:
-        problems += [f"prefix part {text}" for text in subdomain(prefix)]
+        long = _limit(253, KEYS, "prefix part ")
+        problems += [long if long.endswith(text) else f"prefix part {text}" for text in subdomain(prefix)]
     if not name:
         problems.append("name part must be non-empty")
     elif len(name.encode()) > 63:
-        problems.append(f"name part {too_many_characters(63)}")
+        problems.append(_limit(63, KEYS, "name part "))
     return problems + [f"name part {text}" for text in _name_part(name)]
 
 
@@ -150,6 +186,28 @@ def ip_address(value: str) -> list[str]:
 
 def cidr(value: str) -> list[str]:
     return [] if parsed_cidr(value) else ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]
+
+
+def strict_ip(value: str) -> list[str]:
+    """Check a valid address: no leading zeros, and no IPv4 address in the form of IPv6."""
+    if _without_leading_zeros(value) != value:
+        return ["must not have leading 0s"]
+    return ["must not be an IPv4-mapped IPv6 address"] if _is_mapped(parsed_ip(value)) else []
+
+
+def strict_cidr(value: str) -> list[str]:
+    """Check a valid range: as ``strict_ip``, and no bits after the prefix."""
+    address, _, bits = value.rpartition("/")
+    if _without_leading_zeros(address) != address or str(int(bits)) != bits:
+        return ["must not have leading 0s in IP or prefix length"]
+    if _is_mapped(parsed_ip(address)):
+        return ["must not have an IPv4-mapped IPv6 address"]
+    first = ipaddress.ip_interface(value).network.network_address
+    return [] if first == parsed_ip(address) else ["must not have bits set beyond the prefix length"]
+
+
+def _is_mapped(address: ipaddress.IPv4Address | ipaddress.IPv6Address | None) -> bool:
+    return isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None
 
 
 _PADDED = re.compile(r"(?:^|\.)0[0-9]")

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation.addresses import network
 from scheduler_engine.api.validation.metadata import metadata_rules, metadata_update
 from scheduler_engine.api.validation.problems import (
     Errors,
     duplicate,
+    each,
     forbidden,
     internal,
     invalid,
     positive,
+    quoted,
     required,
+    since,
     texts,
 )
 from scheduler_engine.api.validation.resources import amount
 from scheduler_engine.api.validation.selectors import taints
 
 Data = Mapping[str, Any]
+
+LONGEST_FEATURE = 253
+FEATURE = re.compile("[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*")
+NO_FEATURE = (
+    "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+    "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+)
 
 
 def node_rules(node: Data) -> Errors:
@@ -31,7 +43,23 @@ def node_rules(node: Data) -> Errors:
     swap = (((node.get("status") or {}).get("nodeInfo") or {}).get("swap") or {}).get("capacity")
     if swap is not None:
         yield from positive(swap, "metadata.nodeSwapStatus.capacity")
+    yield from since("validates_declared_features", _declared_features(node))
     yield from _pod_ranges(_ranges(spec), "spec.podCIDRs")
+
+
+def _declared_features(node: Data) -> Errors:
+    features, path = (node.get("status") or {}).get("declaredFeatures") or [], "status.declaredFeatures"
+    for index, name in enumerate(features):
+        if len(name.encode()) > LONGEST_FEATURE:
+            text = f"must be no more than {LONGEST_FEATURE} characters"
+            yield invalid(f"{path}[{index}]", name, f"invalid feature name {quoted(name)}: {text}")
+        elif not FEATURE.fullmatch(name):
+            yield invalid(f"{path}[{index}]", name, f"invalid feature name {quoted(name)}: {NO_FEATURE}")
+        following = features[index + 1] if index + 1 < len(features) else ""
+        if following and name == following:
+            yield duplicate(f"{path}[{index + 1}]", following)
+        elif following and name > following:
+            yield invalid(f"{path}[{index + 1}]", following, "list must be sorted alphabetically")
 
 
 def _ranges(spec: Data) -> list[str]:
@@ -51,8 +79,7 @@ def _amounts(node: Data) -> Errors:
 def _pod_ranges(ranges: list[str], path: str) -> Errors:
     networks = [names.parsed_cidr(item) for item in ranges]
     wrong_ones = [index for index, network in enumerate(networks) if network is None]
-    for index in wrong_ones:
-        yield from texts(names.cidr)(ranges[index], f"{path}[{index}]")
+    yield from each(network)(ranges, path)
     if len(ranges) > 1:
         for wrong in wrong_ones[:1]:
             text = "invalid PodCIDRs. failed to check with dual stack with error"
@@ -68,6 +95,7 @@ def node_update(old: Data, new: Data) -> Errors:
     before, after = old.get("spec") or {}, new.get("spec") or {}
     yield from metadata_update(old, new)
     yield from _amounts(new)
+    yield from since("validates_declared_features", _declared_features(new))
     addresses: set[tuple[tuple[str, str], ...]] = set()
     for index, address in enumerate((new.get("status") or {}).get("addresses") or ()):
         parts = tuple(sorted(address.items()))

@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_engine.api.critical_pods import MIRROR
 from scheduler_engine.api.validation import names, selectors
+from scheduler_engine.api.validation.addresses import ip_address
 from scheduler_engine.api.validation.annotations import annotations_match_fields, known_annotations
 from scheduler_engine.api.validation.containers import (
     PodFacts,
@@ -30,6 +31,7 @@ from scheduler_engine.api.validation.problems import (
     required,
     texts,
     too_long,
+    until,
 )
 from scheduler_engine.api.validation.resources import pod_level, requirements
 from scheduler_engine.api.validation.security import operating_system, pod_security
@@ -187,7 +189,7 @@ def _dns_config(spec: Data, path: str) -> Errors:
     searches = config.get("searches") or []
     if len(servers) > 3:
         yield invalid(f"{path}.nameservers", servers, "must not have more than 3 nameservers")
-    yield from each(texts(names.ip_address))(servers, f"{path}.nameservers")
+    yield from each(ip_address)(servers, f"{path}.nameservers")
     if len(searches) > 32:
         yield invalid(f"{path}.searches", searches, "must not have more than 32 search paths")
     if len(" ".join(searches)) > 2048:
@@ -213,12 +215,19 @@ def _scheduling_gates(gates: Sequence[Data], path: str) -> Errors:
 def _host_users(spec: Data, path: str) -> Errors:
     if spec.get("hostUsers") is not False:
         return
-    for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
+    text = "when `hostUsers` is false"
+    if spec.get("hostNetwork"):
+        yield from until("host_network_user_namespaces", (forbidden(f"{path}.hostNetwork", text),))
+    for field, shown in (("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
         if spec.get(field):
-            yield forbidden(f"{path}.{shown}", "when `hostUsers` is false")
+            yield forbidden(f"{path}.{shown}", text)
     for container, place in containers_with_paths(spec, path):
         if container.get("volumeDevices"):
-            yield forbidden(f"{place}.volumeDevices", "when `hostUsers` is false")
+            yield forbidden(f"{place}.volumeDevices", text)
+
+
+def uses_host_network_in_user_namespace(spec: Data) -> bool:
+    return bool(spec.get("hostNetwork")) and spec.get("hostUsers") is False
 
 
 def _host_name(spec: Data, path: str) -> Errors:
@@ -236,7 +245,7 @@ def _host_name(spec: Data, path: str) -> Errors:
 
 def _host_aliases(aliases: Sequence[Data], path: str) -> Errors:
     for index, alias in enumerate(aliases):
-        yield from texts(names.ip_address)(alias["ip"], f"{path}[{index}].ip")
+        yield from ip_address(alias["ip"], f"{path}[{index}].ip")
         yield from each(_subdomain)(alias.get("hostnames") or (), f"{path}[{index}].hostnames")
 
 

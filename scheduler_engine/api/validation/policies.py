@@ -22,10 +22,12 @@ from scheduler_engine.api.validation.problems import (
     Errors,
     amount_or_percent,
     at_most_100_percent,
+    by_version,
     forbidden,
     invalid,
     one_of,
     present,
+    required,
     supported,
     texts,
 )
@@ -72,7 +74,8 @@ def priority_class_update(old: Data, new: Data) -> Errors:
 
 def runtime_class_rules(runtime_class: Data) -> Errors:
     yield from metadata_rules(runtime_class, names.subdomain, namespaced=False)
-    yield from texts(names.dns_label)(runtime_class["handler"], "handler")
+    malformed, missing = texts(names.dns_label)(runtime_class["handler"], "handler"), (required("handler"),)
+    yield from malformed if runtime_class["handler"] else by_version(malformed, ("newer_texts: handlers", missing))
     fixed = (runtime_class.get("overhead") or {}).get("podFixed")
     if fixed is not None:
         yield from requirements({"limits": fixed}, "overhead.podFixed")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scheduler_engine.api.validation.names import Reworded
 from scheduler_engine.errors import FieldError
 from scheduler_engine.versions import Rules
 
@@ -17,19 +18,30 @@ BY_POLICY = "disallowed by cluster policy"
 
 @dataclass(frozen=True, slots=True)
 class ByVersion(FieldError):
-    """An error that depends on the version: of the first of these rules that holds, its errors take its place.
+    """A place for errors that depend on the version: those of the first of these rules that holds, else ``otherwise``.
 
-    ``instead``: (rule, errors), … See ``in_version``.
+    ``instead``: (rule, errors), … A rule is ``name``, or ``name: word`` for a word in its value. See ``in_version``.
     """
 
     instead: tuple[tuple[str, tuple[FieldError, ...]], ...] = ()
+    otherwise: tuple[FieldError, ...] = ()
 
 
 def in_version(errors: Iterable[FieldError], rules: Rules) -> Errors:
     """Return the errors as the version and gates of ``rules`` report them."""
     for error in errors:
-        listed = error.instead if isinstance(error, ByVersion) else ()
-        yield from next((others for rule, others in listed if getattr(rules, rule)), (error,))
+        if not isinstance(error, ByVersion):
+            yield error
+            continue
+        found = (others for rule, others in error.instead if holds(rules, rule))
+        yield from in_version(next(found, error.otherwise), rules)
+
+
+def holds(rules: Rules, rule: str) -> bool:
+    """Return whether a rule holds. ``rule`` as in ``ByVersion``."""
+    name, _, word = rule.partition(": ")
+    value = getattr(rules, name)
+    return word in value if word else bool(value)
 
 
 def without(error: FieldError, rule: str) -> FieldError:
@@ -39,9 +51,21 @@ def without(error: FieldError, rule: str) -> FieldError:
     return replace(error, instead=tuple(item for item in error.instead if item[0] != rule))
 
 
-def by_version(error: FieldError, *instead: tuple[str, Iterable[FieldError]]) -> ByVersion:
-    listed = tuple((rule, tuple(errors)) for rule, errors in instead)
-    return ByVersion(error.path, error.kind, error.message, instead=listed)
+def by_version(older: Iterable[FieldError], *instead: tuple[str, Iterable[FieldError]]) -> Errors:
+    """Return ``older`` errors, or those of the first rule that holds."""
+    listed, otherwise = tuple((rule, tuple(errors)) for rule, errors in instead), tuple(older)
+    for error in (*otherwise, *(one for _, errors in listed for one in errors))[:1]:
+        yield ByVersion(error.path, error.kind, error.message, instead=listed, otherwise=otherwise)
+
+
+def since(rule: str, errors: Iterable[FieldError]) -> Errors:
+    """Return errors that are reported only where ``rule`` holds."""
+    return by_version((), (rule, errors))
+
+
+def until(rule: str, errors: Iterable[FieldError]) -> Errors:
+    """Return errors that are reported only where ``rule`` does not hold."""
+    return by_version(errors, (rule, ()))
 
 
 Rule = Callable[[Any, str], Errors]
@@ -161,9 +185,18 @@ def texts(check: Callable[[str], list[str]]) -> Rule:
 
     def rule(value: str, path: str) -> Errors:
         for text in check(value):
-            yield invalid(path, value, text)
+            yield from worded(path, value, text)
 
     return rule
+
+
+def worded(path: str, value: Any, text: str) -> Errors:
+    """Return the error that a value is invalid, with the text of the version."""
+    error = invalid(path, value, text)
+    if isinstance(text, Reworded):
+        yield from by_version((error,), (f"newer_texts: {text.word}", (invalid(path, value, text.newer),)))
+    else:
+        yield error
 
 
 def one_of(values: Sequence[str]) -> Rule:

@@ -30,6 +30,7 @@ from scheduler_engine.api.validation.problems import (
     supported,
     texts,
     without,
+    worded,
 )
 
 Data = Mapping[str, Any]
@@ -262,14 +263,14 @@ def _toleration(toleration: Data, path: str) -> Errors:
     if operator in ("Equal", ""):
         problems = names.label_value(value)
         if problems:
-            yield invalid(f"{path}.operator", value, ";".join(problems))
+            yield from worded(f"{path}.operator", value, names.joined(problems))
     elif operator == "Exists":
         if value:
             yield invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
     elif compares(toleration):
         older, newer = (not_supported(f"{path}.operator", operator, listed) for listed in (OPERATORS, ALL_OPERATORS))
         wrong = _compared_value(value, f"{path}.value")
-        yield by_version(older, ("tolerations_compare", wrong), ("knows_comparing_tolerations", (newer,)))
+        yield from by_version((older,), ("tolerations_compare", wrong), ("knows_comparing_tolerations", (newer,)))
     else:
         yield not_supported(f"{path}.operator", operator, OPERATORS)
     if effect:
@@ -293,7 +294,7 @@ def taints(value: Sequence[Data], path: str) -> Errors:
         yield from label_key(key, f"{place}.key")
         problems = names.label_value(taint.get("value") or "")
         if problems:
-            yield invalid(f"{place}.value", taint.get("value") or "", ";".join(problems))
+            yield from worded(f"{place}.value", taint.get("value") or "", names.joined(problems))
         if effect:
             yield from _effect(effect, f"{place}.effect")
         else:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.validation import names
+from scheduler_engine.api.validation.addresses import ip_address, network, reachable_address
 from scheduler_engine.api.validation.containers import PROTOCOLS, dns_label, port_number, port_number_or_name
 from scheduler_engine.api.validation.metadata import labels, metadata_rules
 from scheduler_engine.api.validation.problems import (
@@ -26,10 +27,10 @@ Data = Mapping[str, Any]
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 LONGEST_AFFINITY_SECONDS = 86_400
+RELAXED_NAMES = ("relaxes_service_names", names.dns_label)
+"""A rule, and the check of names where it holds."""
 
 _protocol = one_of(PROTOCOLS)
-_ip_address = texts(names.ip_address)
-_reachable_ip = texts(names.reachable_ip)
 
 
 def in_registry(service: Data) -> Data:
@@ -42,7 +43,7 @@ def in_registry(service: Data) -> Data:
 
 def service_rules(service: Data) -> Errors:
     spec = service.get("spec") or {}
-    yield from metadata_rules(service, names.dns_1035_label, namespaced=True)
+    yield from metadata_rules(service, names.dns_1035_label, namespaced=True, relaxed=RELAXED_NAMES)
     ports, kind = spec.get("ports") or (), spec.get("type") or ""
     headless = spec.get("clusterIPs") == ["None"]
     if not ports and not headless and kind != "ExternalName":
@@ -56,7 +57,7 @@ def service_rules(service: Data) -> Errors:
     yield from _session_affinity(spec)
     if kind != "ExternalName":
         yield from _addresses(spec)
-    yield from each(_external_ip)(spec.get("externalIPs") or (), "spec.externalIPs")
+    yield from each(reachable_address)(spec.get("externalIPs") or (), "spec.externalIPs")
     yield from one_of(TYPES)(kind, "spec.type")
     yield from _port_conflicts(ports, kind)
     yield from _load_balancer(spec, kind)
@@ -72,6 +73,19 @@ def _external_name(spec: Data) -> Errors:
         yield required("spec.externalName")
     else:
         yield from texts(names.subdomain)(name, "spec.externalName")
+
+
+def has_relaxed_name(service: Data) -> bool:
+    return service.get("kind") == "Service" and bool(names.dns_1035_label(service["metadata"].get("name") or ""))
+
+
+def has_loose_address(service: Data) -> bool:
+    """Return True if a Service has an address or a range that only some versions accept."""
+    spec = service.get("spec") or {} if service.get("kind") == "Service" else {}
+    listed = (*(spec.get("clusterIPs") or ()), *(spec.get("externalIPs") or ()))
+    ranges = (item.strip() for item in spec.get("loadBalancerSourceRanges") or ())
+    loose = any(names.strict_ip(item) for item in listed if names.parsed_ip(item))
+    return loose or any(names.strict_cidr(item) for item in ranges if names.parsed_cidr(item))
 
 
 def _ports(ports: Sequence[Data]) -> Errors:
@@ -124,8 +138,8 @@ def _addresses(spec: Data) -> Errors:
         if index == 0 and item == "None":
             if len(addresses) > 1:
                 yield invalid("spec.clusterIPs", addresses, "'None' must be the first and only value")
-        elif parsed[index] is None:
-            yield from _ip_address(item, f"spec.clusterIPs[{index}]")
+        else:
+            yield from ip_address(item, f"spec.clusterIPs[{index}]")
     if len(addresses) > 2:
         yield invalid("spec.clusterIPs", addresses, "may only hold up to 2 values")
     versions = [None if address is None else address.version for address in parsed]
@@ -141,11 +155,6 @@ def _address_families(spec: Data, addresses: Sequence[str], versions: Sequence[i
         if family in ("IPv4", "IPv6") and family != f"IPv{version}":
             text = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
             yield invalid(f"spec.clusterIPs[{index}]", addresses[index], text)
-
-
-def _external_ip(value: str, path: str) -> Errors:
-    """Check an address; like Kubernetes, report an invalid one once."""
-    yield from (_reachable_ip if names.parsed_ip(value) else _ip_address)(value, path)
 
 
 def _port_conflicts(ports: Sequence[Data], kind: str) -> Errors:
@@ -179,7 +188,7 @@ def _load_balancer(spec: Data, kind: str) -> Errors:
     ranges = spec.get("loadBalancerSourceRanges") or ()
     if ranges and kind != "LoadBalancer":
         yield forbidden("spec.LoadBalancerSourceRanges", only)
-    yield from each(texts(names.cidr))([item.strip() for item in ranges], "spec.LoadBalancerSourceRanges")
+    yield from each(network)([item.strip() for item in ranges], "spec.LoadBalancerSourceRanges")
     if spec.get("allocateLoadBalancerNodePorts") is not None and kind != "LoadBalancer":
         yield forbidden("spec.allocateLoadBalancerNodePorts", only)
     name = spec.get("loadBalancerClass")

@@ -12,6 +12,7 @@ from scheduler_engine.api.validation.claims import access_modes, claim_spec, cla
 from scheduler_engine.api.validation.metadata import IMMUTABLE, metadata_rules, metadata_update
 from scheduler_engine.api.validation.problems import (
     Errors,
+    by_version,
     duplicate,
     forbidden,
     invalid,
@@ -23,6 +24,7 @@ from scheduler_engine.api.validation.problems import (
     required,
     supported,
     texts,
+    worded,
 )
 from scheduler_engine.api.validation.selectors import label_selector, node_selector
 from scheduler_engine.api.validation.volumes import (
@@ -106,7 +108,7 @@ def storage_class_rules(storage_class: Data) -> Errors:
     if not storage_class["provisioner"]:
         yield required("provisioner")
     for text in names.qualified_name(storage_class["provisioner"].lower()) if storage_class["provisioner"] else ():
-        yield invalid("provisioner", storage_class["provisioner"], text)
+        yield from worded("provisioner", storage_class["provisioner"], text)
     if storage_class.get("reclaimPolicy"):
         yield from _class_reclaim_policy(storage_class["reclaimPolicy"], "reclaimPolicy")
     yield from _binding_mode(storage_class.get("volumeBindingMode") or "", "volumeBindingMode")
@@ -124,12 +126,11 @@ def storage_class_rules(storage_class: Data) -> Errors:
 
 def storage_class_update(old: Data, new: Data) -> Errors:
     yield from metadata_update(old, new)
-    if old.get("parameters") != new.get("parameters"):
-        yield forbidden("parameters", "updates to parameters are forbidden.")
-    if old.get("provisioner") != new.get("provisioner"):
-        yield forbidden("provisioner", "updates to provisioner are forbidden.")
-    if old.get("reclaimPolicy") != new.get("reclaimPolicy"):
-        yield forbidden("reclaimPolicy", "updates to reclaimPolicy are forbidden.")
+    for field in ("parameters", "provisioner", "reclaimPolicy"):
+        if old.get(field) != new.get(field):
+            fixed = (invalid(field, new.get(field), IMMUTABLE),)
+            older = (forbidden(field, f"updates to {field} are forbidden."),)
+            yield from by_version(older, ("newer_texts: storage-classes", fixed))
     if old.get("volumeBindingMode") != new.get("volumeBindingMode"):
         yield invalid("volumeBindingMode", new.get("volumeBindingMode"), IMMUTABLE)
 
@@ -153,6 +154,10 @@ def csi_node_rules(node: Data) -> Errors:
 def csi_driver_rules(driver: Data) -> Errors:
     yield from metadata_rules(driver, names.subdomain, namespaced=False)
     yield from driver_name(((driver.get("metadata") or {}).get("name")) or "", "metadata.name")
+    spec = driver.get("spec") or {}
+    in_secrets, field = spec.get("serviceAccountTokenInSecrets"), "serviceAccountTokenInSecrets"
+    if in_secrets is not None and not spec.get("tokenRequests"):
+        yield invalid(f"spec.{field}", in_secrets, f"{field} is set but no tokenRequests are specified")
 
 
 def capacity_rules(capacity: Data) -> Errors:

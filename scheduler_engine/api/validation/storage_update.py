@@ -9,7 +9,7 @@ from scheduler_engine.api.fields import without_empty
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.topology import OUT_OF_BETA
 from scheduler_engine.api.validation.metadata import IMMUTABLE, metadata_update
-from scheduler_engine.api.validation.problems import Errors, Named, forbidden, invalid
+from scheduler_engine.api.validation.problems import Errors, Named, forbidden, invalid, until
 from scheduler_engine.api.validation.selectors import term_shown
 from scheduler_engine.api.validation.storage import claim_rules, persistent_volume_rules
 from scheduler_engine.api.validation.volumes import VOLUME_SOURCES
@@ -36,7 +36,8 @@ def persistent_volume_update(old: Data, new: Data) -> Errors:
     affinity = after.get("nodeAffinity")
     if before.get("nodeAffinity") is not None and not _same_affinity(before["nodeAffinity"], affinity):
         text = f"{IMMUTABLE}, except for updating from beta label to GA"
-        yield invalid("nodeAffinity", None if affinity is None else _affinity_shown(affinity), text)
+        fixed = invalid("nodeAffinity", None if affinity is None else _affinity_shown(affinity), text)
+        yield from until("moves_volumes", (fixed,))
     if before.get("volumeAttributesClassName") is not None and after.get("volumeAttributesClassName") is None:
         yield forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden")
 
@@ -98,7 +99,7 @@ def _affinity_shown(affinity: Data) -> Data:
 
 
 def claim_update(old: Data, new: Data) -> Errors:
-    yield from claim_rules(new)
+    yield from until("newer_texts: claim-updates", claim_rules(new))
     yield from metadata_update(old, new)
     yield from claim_rules(new)
     before, after = old.get("spec") or {}, new.get("spec") or {}

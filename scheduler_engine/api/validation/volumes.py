@@ -27,6 +27,7 @@ from scheduler_engine.api.validation.problems import (
     required,
     texts,
     too_long,
+    until,
 )
 from scheduler_engine.api.validation.volume_files import downward_api, items, projected
 
@@ -75,12 +76,12 @@ def _image(source: Data, path: str) -> Errors:
 
 
 def driver_name(name: str, path: str) -> Errors:
-    if not name:
-        yield required(path)
+    missing = [] if name else [required(path)]
+    yield from missing
     if len(name.encode()) > 63:
         yield too_long(path, 63)
-    for text in names.subdomain(name.lower()):
-        yield invalid(path, name, text)
+    malformed = (invalid(path, name, text) for text in names.subdomain(name.lower()))
+    yield from until("newer_texts: driver-names", malformed) if missing else malformed
 
 
 def _csi(source: Data, path: str) -> Errors:

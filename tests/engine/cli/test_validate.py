@@ -182,6 +182,26 @@ def test_manifests_are_judged_by_the_version(
     assert f"By the rules of Kubernetes v{version}." in output
 
 
+RESTARTING = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  restartPolicy: Never
+  containers:
+  - {name: main, image: "acme.example/main:1", restartPolicy: OnFailure}
+"""
+
+
+@pytest.mark.parametrize(("version", "status"), [("1.34", 1), ("1.35", 0), ("1.36", 0)])
+def test_a_container_with_its_own_policy_is_accepted_by_newer_versions(
+    version: str, status: int, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(RESTARTING)
+    assert main(["validate", str(file), "--kubernetes", version]) == status
+    assert ("may not be set for non-init containers" in capsys.readouterr().out) == bool(status)
+
+
 def test_the_json_of_a_check_names_version_and_gates(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(GOOD)
     gates = ["--feature-gates", "OpportunisticBatching=false"]

@@ -15,7 +15,7 @@ from scheduler_engine.scenario.steps import COMMANDS
 GOOD = "title: t\ngroup: D1\nabout: a\noutcome: o\nsource: s\nsetup: [{run: {}}]\n"
 POD = "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: main, image: x}]}}"
 
-DECLARING = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {declaredFeatures: [a]}}"
+DECLARING = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {declaredFeatures: [A]}}"
 STRICT = (
     "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{pluginConfig: "
     "[{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, requestedToCapacityRatio: "

@@ -92,7 +92,8 @@ def test_balance_is_scored_by_the_change(running: PodBuilder | None, old: int, n
 def restarting() -> PodBuilder:
     """Return a pod with a container that restarts all containers."""
     rules = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
-    return make_pod("p").spec(containers=[{"name": "c", "image": "i", "restartPolicyRules": rules}])
+    own = {"restartPolicy": "Never", "restartPolicyRules": rules}
+    return make_pod("p").spec(containers=[{"name": "c", "image": "i", **own}])
 
 
 def declaring(name: str, *features: str) -> NodeBuilder:
@@ -100,16 +101,17 @@ def declaring(name: str, *features: str) -> NodeBuilder:
 
 
 RESTART = "RestartAllContainersOnContainerExits"
+RESTARTS = {RESTART: True}
+"""The gate for the action, which is off in v1.35."""
 
 
 @pytest.mark.parametrize(
     ("kubernetes", "gates", "node", "message"),
     [
-        pytest.param(OLD, {}, "n1", "", id="without the plugin, any node will do"),
-        pytest.param(MIDDLE, {}, "n1", "", id="with the gate off, too"),
+        pytest.param(MIDDLE, RESTARTS, "n1", "", id="with the gate off, any node will do"),
         pytest.param(
             MIDDLE,
-            {"NodeDeclaredFeatures": True},
+            {**RESTARTS, "NodeDeclaredFeatures": True},
             "",
             f"node declared features check failed - unsatisfied requirements: {RESTART}",
             id="v1.35 names what is missing",
@@ -147,7 +149,7 @@ def test_a_node_that_declares_other_features_does_not_help(features: tuple[str, 
 def test_the_facts_about_features_lead_to_the_verdict() -> None:
     with watching(late=False) as cells:
         for kubernetes in (MIDDLE, NEW):
-            gates = {"NodeDeclaredFeatures": True}
+            gates = {**RESTARTS, "NodeDeclaredFeatures": True}
             cluster = Cluster(kubernetes=kubernetes, feature_gates=gates)
             cluster.apply(declaring("n1", RESTART), make_node("n2"), make_node("n3"), restarting()).settle()
     assert (cells.wrong, dict(cells.silent)) == ([], {})
@@ -168,7 +170,7 @@ def test_a_profile_may_name_the_plugin_only_where_it_exists() -> None:
     named = profile(plugins={"filter": {"enabled": [{"name": "NodeDeclaredFeatures"}]}})
     with pytest.raises(Rejected, match='FilterPlugin "NodeDeclaredFeatures" does not exist'):
         Cluster(named, kubernetes=OLD)
-    cluster = Cluster(named, kubernetes=MIDDLE).apply(make_node("n1"), restarting()).settle()
+    cluster = Cluster(named, kubernetes=MIDDLE, feature_gates=RESTARTS).apply(make_node("n1"), restarting()).settle()
     assert cluster.node_of("p") == "n1"
 
 

@@ -149,15 +149,6 @@ DISK = {"resources": {"requests": {"cpu": "1", "ephemeral-storage": "1Gi"}}}
         pytest.param(NEW, {INIT: False}, {}, cpu("2"), IMMUTABLE, id="v1.36 with the gate off"),
         pytest.param(NEW, {}, {}, cpu("2"), "", id="v1.36"),
         pytest.param(
-            NEW,
-            {},
-            RESTARTING,
-            cpu("2"),
-            "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer "
-            "cannot be resized",
-            id="v1.36, and it would restart",
-        ),
-        pytest.param(
             MIDDLE,
             {},
             SIDECAR,
@@ -190,6 +181,58 @@ def test_init_containers_are_resized_in_v1_36(
         resize(cluster, wanted)
         [held] = cluster.pod("p").spec["initContainers"]
         assert held["resources"] == change["resources"]
+
+
+def test_an_older_init_container_that_would_restart_is_not_resized_in_v1_36() -> None:
+    cluster = Cluster(kubernetes=MIDDLE).apply(make_pod("p").cpu("1").spec(initContainers=[prepared(**RESTARTING)]))
+    cluster.execute({"kind": "kubernetes", "version": NEW, "feature_gates": {}})
+    with pytest.raises(Rejected) as refusal:
+        resize(cluster, {"initContainers": [prepared(**RESTARTING, **cpu("2"))]})
+    text = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
+    assert [str(error) for error in refusal.value.errors] == [f"spec.initContainers[0]: Forbidden: {text}"]
+
+
+def node_and_pod(name: str, labels: dict[str, str]) -> tuple[Any, Any]:
+    node = make_node("n1").capacity(cpu="4", memory="4Gi", pods="9").metadata(labels=labels)
+    return node, make_pod(name).cpu("1").node("n1")
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "labels", "amounts", "problem"),
+    [
+        pytest.param(MIDDLE, {}, {"cpu": "8"}, "", id="v1.35 does not look at the node"),
+        pytest.param(NEW, {}, {"cpu": "4"}, "", id="all that the node has"),
+        pytest.param(
+            NEW,
+            {},
+            {"cpu": "4001m", "memory": "5Gi"},
+            "node didn't have enough allocatable resources: cpu, requested: 4001, allocatable: 4000; "
+            "memory, requested: 5368709120, allocatable: 4294967296",
+            id="more than the node has",
+        ),
+        pytest.param(
+            NEW,
+            {"kubernetes.io/os": "windows"},
+            {"cpu": "2"},
+            'pod resize is only supported on linux nodes, node "n1" is "windows"',
+            id="a node with Windows",
+        ),
+    ],
+)
+def test_v1_36_compares_a_resize_with_the_node(
+    kubernetes: str, labels: dict[str, str], amounts: dict[str, str], problem: str
+) -> None:
+    node, pod = node_and_pod("p", labels)
+    pod.request({"cpu": "1", "memory": "1Gi"})
+    cluster = Cluster(kubernetes=kubernetes).apply(node, pod).settle()
+    wanted = [{**cluster.pod("p").spec["containers"][0], "resources": {"requests": {"memory": "1Gi", **amounts}}}]
+    if problem:
+        with pytest.raises(Rejected) as refusal:
+            resize(cluster, {"containers": wanted})
+        assert str(refusal.value) == f'pods "p" is forbidden: {problem}'
+    else:
+        resize(cluster, {"containers": wanted})
+        assert cluster.pod("p").spec["containers"][0]["resources"]["requests"]["cpu"] == amounts["cpu"]
 
 
 @pytest.mark.parametrize(("kubernetes", "accepted"), [(OLD, True), (MIDDLE, False), (NEW, False)])

@@ -31,7 +31,7 @@ NEEDLESS_SHAPE = (
     "{shape: [{utilization: 0, score: 0}]}}}\n"
 )
 """A configuration that v1.36 does not accept."""
-DECLARING = "apiVersion: v1\nkind: Node\nmetadata: {name: n9}\nstatus: {declaredFeatures: [a]}\n"
+DECLARING = "apiVersion: v1\nkind: Node\nmetadata: {name: n9}\nstatus: {declaredFeatures: [A]}\n"
 
 
 def shown(visitor: Visitor, panel: str) -> str:

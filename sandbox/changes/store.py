@@ -27,13 +27,10 @@ from sandbox.runtime.layers import HERE, LINKS_CHANGED, publish
 from sandbox.runtime.threads import tell
 from sandbox.storage import branches, statements, tokens
 from sandbox.storage.commands import to_text
-from sandbox.storage.models import Branch, CommandRecord, Expectation, Guess, Sandbox, Study
+from sandbox.storage.models import Branch, CommandRecord, Sandbox
 from sandbox.storage.records import (
     QUEUE_RULES,
     START,
-    Database,
-    Expected,
-    Guessed,
     Place,
     Plan,
     Position,
@@ -44,7 +41,6 @@ from sandbox.worker import jobs
 from sandbox.worker.errors import Occupied
 from sandbox.worker.job import Job
 from sandbox.worker.live import Executed
-from sandbox.worker.other_run import Course
 from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.versions import DEFAULT, rules_for
 
@@ -56,7 +52,6 @@ PLANNED_FIELDS = (
     *("kubernetes", "feature_gates", "priority_numbers"),
 )
 """Fields of a sandbox that its plan has, too."""
-FORKED_FIELDS = ("title", *PLANNED_FIELDS, "engine_version")
 
 
 def create(
@@ -100,12 +95,12 @@ def create(
         marked = [(text, "", mark) for text, mark in zip(done.texts, done.marks, strict=True)]
     fields = {name: getattr(plan, name) for name in PLANNED_FIELDS}
     sandbox = Sandbox(id=plan.sandbox_id, title=title, engine_version=ENGINE_VERSION, **fields)
-    token, records = _save(sandbox, marked, token)
+    token, records = save(sandbox, marked, token)
     engines.tell(plan, START, jobs.arrive, records)
     return sandbox, token
 
 
-def _save(sandbox: Sandbox, texts: list[tuple[str, str, str]], token: str = "") -> tuple[str, list[Record]]:
+def save(sandbox: Sandbox, texts: list[tuple[str, str, str]], token: str = "") -> tuple[str, list[Record]]:
     """Store a new sandbox. Return its edit token and records. ``texts``: command, label of its author, and mark."""
     token = token or tokens.new_token()
     sandbox.edit_token_hash = tokens.digest(token)
@@ -340,7 +335,7 @@ def go_to_moment(sandbox: Sandbox, moment: Moment) -> Position:
             return whole, None
         authors = log_of(sandbox.pk).filter(n=whole + 1).values_list("who", flat=True)
         who, here = next(iter(authors), ""), place.position
-        appended = _append(sandbox, here, whole + 1, [(ended, mark)], who, start=here, until=_until(ended))
+        appended = _append(sandbox, here, whole + 1, [(ended, mark)], who, start=here, until=until_of(ended))
         if appended is None:
             return None
         _announce(sandbox.pk, appended[0])
@@ -365,83 +360,9 @@ def reopen(sandbox: Sandbox, key: int) -> Position | None:
     return position
 
 
-def fork(sandbox: Sandbox, moment: Moment | None, token: str = "", anew: bool = False) -> tuple[UUID, str]:
-    """Create a sandbox with the log of this one up to a moment, None = the present. Return its id and edit token.
-
-    ``anew``: its commands count as this version of the engine decides them, even if they were decided differently here.
-    Raises as ``go_to_moment``, ``Occupied`` if the log changes meanwhile, or ``OverQuota``.
-    """
-    present = sandbox.head, None, ""
-    whole, ended, mark = present if moment is None else engines.read(sandbox, jobs.log_until, moment)
-    count = whole + (ended is not None)
-    texts = list(log_of(sandbox.pk).filter(n__lte=count).order_by("n").values_list("command", "who", "mark"))
-    if len(texts) < count:
-        raise Occupied(engines.CHANGING)
-    if ended is not None:
-        texts[-1] = ended, texts[-1][1], mark
-    if anew:
-        texts = [(text, who, "") for text, who, _ in texts]
-    quotas.check_log(0, sum(len(text) for text, *_ in texts))
-    fields = {name: getattr(sandbox, name) for name in FORKED_FIELDS}
-    with transaction.atomic():
-        token, records = _save(Sandbox(id=(fork_id := uuid4()), **fields), texts, token)
-        _copy_notes(sandbox, fork_id, records, None if ended is None else _until(ended))
-    return fork_id, token
-
-
-def open_run(sandbox: Sandbox, run: Course, title: str) -> tuple[UUID, str]:
-    """Create a sandbox with another run of this one. Return its id and edit token. Raises ``OverQuota``."""
-    quotas.check_log(len(run.texts), sum(map(len, run.texts)))
-    fields = {name: getattr(sandbox, name) for name in FORKED_FIELDS}
-    fields |= {name: getattr(run.plan, name) for name in PLANNED_FIELDS} | {"title": title}
-    token, _ = _save(Sandbox(id=(run_id := uuid4()), **fields), [(text, "", "") for text in run.texts])
-    return run_id, token
-
-
-def _until(ended: str) -> int:
+def until_of(ended: str) -> int:
     """Return after how many entries of its trace a command ends early."""
     return int(json.loads(ended)["until"])
-
-
-def _copy_notes(sandbox: Sandbox, fork_id: UUID, records: list[Record], until: int | None) -> None:
-    """Copy expectations, lesson and guesses to a fork, as far as their moments are in its log.
-
-    ``until``: entries after which its last command ends early.
-    """
-    before = dict(log_of(sandbox.pk).filter(n__lte=len(records)).values_list("n", "pk")) | {0: 0}
-    now = {record.n: record.key for record in records} | {0: 0}
-
-    def within(row: Expected | Guessed) -> bool:
-        return before.get(row.n) == row.state and (row.n < len(records) or until is None or row.entries <= until)
-
-    Expectation.objects.bulk_create(
-        Expectation(
-            sandbox_id=fork_id, state=now[row.n], n=row.n, entries=row.entries, expectation=row.text, who=row.who
-        )
-        for row in Database().expected(sandbox.pk)
-        if within(row)
-    )
-    studied = Database().studied(sandbox.pk)
-    Guess.objects.bulk_create(
-        Guess(
-            sandbox_id=fork_id,
-            state=now[row.n],
-            **{name: getattr(row, name) for name in ("part", "question", "named", "points", "n", "entries", "who")},
-        )
-        for row in studied.guesses
-        if within(row)
-    )
-    if studied.slug:
-        fields = {name: getattr(studied, name) for name in ("slug", "shelf", "text", "part")}
-        Study.objects.create(sandbox_id=fork_id, progress=_fork_progress(studied.progress, before, now), **fields)
-
-
-def _fork_progress(text: str, before: dict[int, int], now: dict[int, int]) -> str:
-    """Return the progress of a study with the keys of a fork's records. Parts that began later are left out."""
-    progress = json.loads(text)
-    began = progress.get("began", {}).items()
-    progress["began"] = {part: [n, now[n]] for part, (n, state) in began if n in now and before.get(n) == state}
-    return json.dumps(progress, separators=(",", ":"))
 
 
 def go_to(sandbox: Sandbox, choose: Callable[[Position], int]) -> Position:

@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from sandbox.changes import store
+from sandbox.changes import copies
 from sandbox.limits.quotas import OverQuota
 from sandbox.panels.model.moment import Moment
 from sandbox.runtime import layers
@@ -195,12 +195,12 @@ def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> 
 def moment_of_trainer(room: Workshop, at: Moment | None) -> sources.Source:
     """Return a copy of the trainer's sandbox at a moment (None: now) as a source.
 
-    Raise ``Rejected`` if the sandbox is gone, and what ``store.fork`` raises.
+    Raise ``Rejected`` if the sandbox is gone, and what ``copies.fork`` raises.
     """
     seat = current(None, room)
     if seat.sandbox is None:
         raise Rejected(say("room.no-trainer-sandbox"))
-    return sources.copy_of(Sandbox.objects.get(pk=store.fork(seat.sandbox, at)[0]))
+    return sources.copy_of(Sandbox.objects.get(pk=copies.fork(seat.sandbox, at)[0]))
 
 
 def set_frozen(room: Workshop, on: bool) -> None:

@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sandbox.changes import store
+from sandbox.changes import copies, store
 from sandbox.changes.opening import open_scenario, open_uploaded, read_uploaded
 from sandbox.changes.study import open_learned, open_lesson
 from sandbox.content.scenarios import scenarios
@@ -85,7 +85,7 @@ def from_text(text: str) -> Source:
 def create(source: Source, token: str) -> Sandbox:
     """Create a sandbox of a source, with ``token`` as its edit token.
 
-    Raise ``Rejected`` if the source no longer exists, and what ``store.create`` and ``store.fork`` raise.
+    Raise ``Rejected`` if the source no longer exists, and what ``store.create`` and ``copies.fork`` raise.
     """
     return CREATORS[source["kind"]](source, token)
 
@@ -110,7 +110,7 @@ def create_of_lesson(lesson: OwnLesson, token: str) -> Sandbox:
 
 def _copy(source: Source, token: str) -> Sandbox:
     original = _still_there(source, Sandbox.objects.filter(pk=source["sandbox"]).first())
-    return Sandbox.objects.get(pk=store.fork(original, None, token)[0])
+    return Sandbox.objects.get(pk=copies.fork(original, None, token)[0])
 
 
 def _still_there(source: Source, origin: T | None) -> T:

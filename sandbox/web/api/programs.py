@@ -14,7 +14,7 @@ from sandbox.changes import expectations
 from sandbox.pool import engines
 from sandbox.storage.models import printable
 from sandbox.web import executing
-from sandbox.web.api import shapes
+from sandbox.web.api import explanations, shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to, moment_of, once
 from sandbox.web.api.states import UNREAD, event_of, state_after, state_tried
 from sandbox.web.errors import BadQuery
@@ -29,8 +29,8 @@ EVENTS_BODY = {"responses": {200: {"content": EVENT_STREAM, "description": "OK"}
 router = Router(tags=["Programs"])
 
 
-@router.get(f"{ONE}/explain", response={200: shapes.Explained, **PROBLEMS}, summary=say("api.explain"))
-def explain(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[shapes.ExplainQuery]) -> Any:
+@router.get(f"{ONE}/explain", response={200: explanations.Explained, **PROBLEMS}, summary=say("api.explain"))
+def explain(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[explanations.ExplainQuery]) -> Any:
     """Explain the last attempt for a pod, or the one that ``attempt`` or ``cycle`` chooses."""
     access = access_to(request, sandbox_id, token, False)
     nodes = [asked.node] if asked.node else []

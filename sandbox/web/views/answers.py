@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from sandbox.changes import store
+from sandbox.changes import copies
 from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
 from sandbox.storage import branches
@@ -203,7 +203,7 @@ def mend_copy(request: HttpRequest, access: Access) -> HttpResponse:
     """Execute the ``commands`` of a fix in a new sandbox with the log up to the moment ``at``, and go there."""
 
     def copied(fix: Fix) -> HttpResponse:
-        key, token = store.fork(access.sandbox, Moment.read(request.POST.get("at", "")))
+        key, token = copies.fork(access.sandbox, Moment.read(request.POST.get("at", "")))
         sandbox = Sandbox.objects.get(pk=key)
         try:
             return _made(request, sandbox, reverse("workbench", args=[key, token]), fix)

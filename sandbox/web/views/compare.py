@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from sandbox.changes import store
+from sandbox.changes import copies
 from sandbox.changes.opening import open_scenario
 from sandbox.content.scenarios import scenarios
 from sandbox.panels.model.moment import Moment
@@ -82,7 +82,7 @@ def open_runs(request: HttpRequest, access: Access) -> HttpResponse:
     runs = engines.read(sandbox, jobs.in_step, other, Moment.read(request.POST.get("at", "")))
     titles = sandbox.title, printable(say("compare.title", title=sandbox.title, name=name), LONGEST_TITLE)
     with transaction.atomic():
-        opened = [store.open_run(sandbox, run, title) for run, title in zip(runs, titles, strict=True)]
+        opened = [copies.open_run(sandbox, run, title) for run, title in zip(runs, titles, strict=True)]
     return _shown([reverse("workbench", args=ids) for ids in opened], "cluster")
 
 

@@ -15,7 +15,7 @@ from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
-from sandbox.changes import sharing, store
+from sandbox.changes import copies, sharing
 from sandbox.content.scenarios import scenarios
 from sandbox.content.shelf import lessons
 from sandbox.limits import ratelimit
@@ -177,7 +177,7 @@ def _try(request: HttpRequest, scenario: Scenario) -> HttpResponse:
         return problem(request, 400, say("errors.moment-of-frame"))
     sandbox, _ = sharing.get_or_create(scenario)
     at = engines.read(sandbox, jobs.embedded, View(), frame.at, [])["moment"]["at"] if frame.at else ""
-    own = reverse("embed", args=store.fork(sandbox, Moment.read(at)))
+    own = reverse("embed", args=copies.fork(sandbox, Moment.read(at)))
     return redirect(f"{own}?{frame.query(view, '', steps='1', live='1')}")
 
 

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from sandbox.changes import store
+from sandbox.changes import copies, store
 from sandbox.panels.model.moment import Moment
 from sandbox.storage import branches
 from sandbox.storage.commands import summary
@@ -48,5 +48,5 @@ def fork(request: HttpRequest, access: Access) -> HttpResponse:
     moment = Moment.read(at)
     if at and moment is None:
         return problem(request, 400, say("errors.moment-of-log"))
-    address = reverse("workbench", args=store.fork(access.sandbox, moment, anew="anew" in request.POST))
+    address = reverse("workbench", args=copies.fork(access.sandbox, moment, anew="anew" in request.POST))
     return HttpResponse(status=204, headers={"HX-Redirect": address})

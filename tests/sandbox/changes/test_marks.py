@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from sandbox.changes import store
+from sandbox.changes import copies, store
 from sandbox.changes.opening import open_scenario
 from sandbox.content.scenarios import scenarios
 from sandbox.panels.facts.position import position
@@ -154,7 +154,7 @@ def test_a_command_that_ends_early_has_a_mark(bound: Any, pod: Any) -> None:
     world = present(bound.sandbox)
     last = [entries for entries, _ in world.rests if world.moment_of(entries).command == 6][13]
     moment = world.moment_of(last)
-    copied = Sandbox.objects.get(pk=store.fork(bound.row(), moment)[0])
+    copied = Sandbox.objects.get(pk=copies.fork(bound.row(), moment)[0])
     store.go_to_moment(bound.row(), moment)
     for sandbox in (copied, bound.row()):
         engines.started().close()

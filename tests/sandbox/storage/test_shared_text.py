@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.test import Client
 
-from sandbox.changes import store
+from sandbox.changes import copies, store
 from sandbox.limits import quotas
 from sandbox.limits.quotas import OverQuota
 from sandbox.storage.models import Guess, Sandbox, Study, Text
@@ -85,7 +85,7 @@ def test_forks_and_seats_share_their_long_texts_and_all_of_them_is_counted(visit
     Workshop.objects.filter(pk=room.pk).update(latest=json.dumps({**sources.BLANK, "x": "z" * 300_000}))
     before, texts = counted(), Text.objects.count()
     for number in range(20):
-        store.fork(sandbox, None)
+        copies.fork(sandbox, None)
         people.join(room, f"Person {chr(65 + number)}")
     assert Text.objects.count() == texts
     assert counted() - before < 300_000
@@ -144,7 +144,7 @@ def test_rows_created_between_two_counts_are_counted(visitor: Any) -> None:
     sandbox.save()
     size = cache.get(quotas.STORE)
     assert size > 50_000
-    store.fork(sandbox, None)
+    copies.fork(sandbox, None)
     assert 0 < cache.get(quotas.STORE) - size < 10_000
     quotas.forget_stored_bytes()
     quotas.add_stored_bytes(7)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.changes import store
+from sandbox.changes import copies, store
 from sandbox.storage.models import Sandbox
 from sandbox.storage.records import Plan
 from scheduler_engine.errors import Rejected
@@ -51,7 +51,7 @@ def test_a_file_that_gives_numbers_is_opened_and_played_and_so_is_its_fork(clien
     strict = {**again, "priority_numbers": False}
     answer = client.post("/api/v1/sandboxes", json.dumps(strict), content_type="application/json")
     assert (answer.status_code, WORDS in answer.content.decode()) == (422, True)
-    fork, _ = store.fork(sandbox, None)
+    fork, _ = copies.fork(sandbox, None)
     assert Sandbox.objects.get(pk=fork).priority_numbers
 
 

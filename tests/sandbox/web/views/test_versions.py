@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from sandbox.changes import store
+from sandbox.changes import copies, store
 from sandbox.changes.opening import open_uploaded, read_uploaded
 from sandbox.storage.models import Sandbox
 from sandbox.words.say import say
@@ -194,7 +194,7 @@ def test_an_export_names_the_version_and_comes_back() -> None:
 
 def test_a_fork_keeps_the_version() -> None:
     sandbox, _ = store.create("Test", kubernetes=NEW)
-    key, _ = store.fork(sandbox, None)
+    key, _ = copies.fork(sandbox, None)
     assert Sandbox.objects.get(pk=key).kubernetes == NEW
 
 

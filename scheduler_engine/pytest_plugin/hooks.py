@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 
 from scheduler_engine.config.reading import read_configuration
-from scheduler_engine.pytest_plugin.collecting import CONFIGURATIONS, UPDATED, VERSION, ScenarioFile
+from scheduler_engine.own_plugins import OwnPlugins, load
+from scheduler_engine.pytest_plugin.collecting import CONFIGURATIONS, PLUGINS, UPDATED, VERSION, ScenarioFile
 from scheduler_engine.scenario import Rejected
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.versions import VERSIONS, read_gates, release_of, rules_for, version_named
 
-INI = "scenario_files"
+INI, PLUGINS_INI = "scenario_files", "scheduler_plugins"
 DEFAULT = "*.scenario.yaml"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(INI, "Globs of the scenario files.", "args", default=[DEFAULT])
+    parser.addini(PLUGINS_INI, "Plugins of the scheduler to use, each as module:Class.", "args", default=[])
     group = parser.getgroup("scheduler-sandbox", "Scenarios of the Kubernetes scheduler")
     group.addoption(
         "--update-scenarios",
@@ -38,6 +40,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         help="Run every scenario with this KubeSchedulerConfiguration instead of its own. You can repeat it.",
+    )
+    group.addoption(
+        "--scheduler-plugin",
+        metavar="MODULE:CLASS",
+        action="append",
+        default=[],
+        help="Use this plugin of the scheduler, beside those of the setting scheduler_plugins. You can repeat it.",
     )
     group.addoption(
         "--kubernetes",
@@ -60,8 +69,9 @@ def pytest_configure(config: pytest.Config) -> None:
             f"--update-scenarios uses each scenario's own configuration and version: leave out {others[0]}"
         )
     try:
+        own = config.stash[PLUGINS] = load([*config.getini(PLUGINS_INI), *config.getoption("--scheduler-plugin")])
         version = config.stash[VERSION] = _version(config)
-        read = {path.stem: _configuration(path, version) for path in files}
+        read = {path.stem: _configuration(path, version, own) for path in files}
     except OSError as problem:
         raise pytest.UsageError(f"{problem.filename}: {problem.strerror}") from problem
     except Rejected as refusal:
@@ -82,13 +92,13 @@ def _version(config: pytest.Config) -> Version:
     return version
 
 
-def _configuration(path: Path, version: Version) -> dict[str, Any]:
+def _configuration(path: Path, version: Version, own: OwnPlugins) -> dict[str, Any]:
     """Read a configuration that the version accepts; without one, any version. Raises Rejected and OSError."""
     text, refusals = path.read_bytes(), []
     for kubernetes in VERSIONS if version.name is None else (version.name,):
         gates = version.feature_gates if version.name is not None else None
         try:
-            return read_configuration(text, str(path), rules_for(kubernetes, gates))
+            return read_configuration(text, str(path), rules_for(kubernetes, gates), own.known)
         except Rejected as refusal:
             refusals.append(refusal)
     raise refusals[0]

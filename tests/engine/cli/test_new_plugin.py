@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,20 @@ def test_its_tests_and_its_scenario_pass(folder: Path) -> None:
     assert "node-a: Maintenance refused it: node(s) had maintenance soon" in done.stdout
     assert "  node-a has maintenance soon." in done.stdout
     assert run(folder, "scheduler_engine", "check", ".", *option).returncode == 0
+
+
+def test_once_it_is_installed_no_option_is_needed(folder: Path) -> None:
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    [(group, points)] = project["entry-points"].items()
+    installed = folder / "maintenance_plugin-0.1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0.1.0\n")
+    (installed / "entry_points.txt").write_text(
+        f"[{group}]\n" + "".join(f"{name} = {at}\n" for name, at in points.items())
+    )
+    check = ("scheduler_engine", "check", str(folder / "maintenance.scenario.yaml"))
+    assert run(folder.parent, *check).returncode == 2
+    assert run(folder.parent, *check, PYTHONPATH=f"{ROOT}:{folder}").returncode == 0
 
 
 @pytest.mark.slow

@@ -5,8 +5,7 @@ Source: upstream ``cmd/kube-scheduler/app`` (out-of-tree registries) and ``frame
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -33,6 +32,9 @@ from scheduler_engine.words import say
 GROUP = "scheduler_sandbox.plugins"
 """The group of the entry points of installed plugins."""
 IN_TREE = frozenset(name for version in VERSIONS for name in registry_for(rules_for(version)))
+
+PARTNERS = {"reserve": "unreserve"}
+"""Method → the method that a plugin with it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def checked(plugins: Iterable[type[AnyPlugin]]) -> tuple[type[AnyPlugin], ...]:
         if problem:
             raise Rejected(problem)
         if by_name.setdefault(plugin.name, plugin) is not plugin:
-            raise Rejected(say("refusals.plugin-twice", name=plugin.name))
+            raise Rejected(_taken(plugin))
     return tuple(by_name.values())
 
 
@@ -72,15 +74,25 @@ def _problem(plugin: Any) -> str:
     if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
         return say("refusals.not-a-plugin", plugin=getattr(plugin, "__qualname__", repr(plugin)))
     title = plugin.__qualname__
-    if inspect.isabstract(plugin):
-        return say("refusals.unfinished-plugin", plugin=title, methods=", ".join(sorted(plugin.__abstractmethods__)))
+    missing = {*plugin.__abstractmethods__, *_missing_partners(plugin)}
+    if missing:
+        return say("refusals.unfinished-plugin", plugin=title, methods=", ".join(sorted(missing)))
     if not plugin.name:
         return say("refusals.nameless-plugin", plugin=title)
     if plugin.name in IN_TREE:
-        return say("refusals.plugin-name-taken", plugin=title, name=plugin.name)
+        return _taken(plugin)
     if not any(hasattr(plugin, method) for method in EXTENSION_POINTS.values()):
         return say("refusals.pointless-plugin", plugin=title)
     return ""
+
+
+def _missing_partners(plugin: type) -> Iterator[str]:
+    """Yield methods that a plugin needs because it has another one."""
+    return (needed for method, needed in PARTNERS.items() if hasattr(plugin, method) and not hasattr(plugin, needed))
+
+
+def _taken(plugin: type[AnyPlugin]) -> str:
+    return say("refusals.plugin-name-taken", plugin=plugin.__qualname__, name=plugin.name)
 
 
 def try_out(configuration: Configuration, api: ApiServer, rules: Rules) -> None:

@@ -70,15 +70,19 @@ RESULTS: dict[str, Callable[[Any], bool]] = {
     "events_to_register": _is_registered,
 }
 """Method → the test of what it returned."""
+ABSTRACT, GUARDED = "__isabstractmethod__", "is_guarded"
+"""Attributes of methods that are not guarded: they do nothing, or inherit a guard."""
 
 
 def guard(plugin: type) -> None:
     """Replace the methods of a class: they raise PluginError for any exception, and for a result of a wrong type."""
     for name, is_valid in RESULTS.items():
         method = inspect.getattr_static(plugin, name, None)
-        if inspect.isfunction(method) and not getattr(method, "__isabstractmethod__", False):
+        if inspect.isfunction(method) and not (hasattr(method, GUARDED) or getattr(method, ABSTRACT, False)):
             guarded = _guarded(method, is_valid)
-            setattr(plugin, name, _with_guarded_hints(guarded) if name == "events_to_register" else guarded)
+            guarded = _with_guarded_hints(guarded) if name == "events_to_register" else guarded
+            setattr(guarded, GUARDED, True)
+            setattr(plugin, name, guarded)
 
 
 def _guarded(method: Callable[..., Any], is_valid: Callable[[Any], bool]) -> Callable[..., Any]:

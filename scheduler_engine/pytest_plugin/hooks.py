@@ -104,9 +104,10 @@ def _configuration(path: Path, version: Version, own: OwnPlugins) -> dict[str, A
     raise refusals[0]
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
-    kubernetes = config.stash[VERSION].name
-    return None if kubernetes is None else f"scenarios under Kubernetes {release_of(kubernetes)}"
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    kubernetes, plugins = config.stash[VERSION].name, config.stash[PLUGINS].known
+    version = [] if kubernetes is None else [f"scenarios under Kubernetes {release_of(kubernetes)}"]
+    return version + ([f"scheduler plugins: {', '.join(plugin.name for plugin in plugins)}"] if plugins else [])
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -177,3 +177,10 @@ class QuietAgain(Nameless):
 
 class Pointless(Plugin):
     name = "Pointless"
+
+
+class OneWay(Plugin):
+    name = "OneWay"
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        return None

@@ -23,6 +23,7 @@ from tests.engine.own_plugin import (
     KIND,
     Everywhere,
     Nameless,
+    OneWay,
     Pointless,
     Quiet,
     QuietAgain,
@@ -124,10 +125,11 @@ def test_a_wrong_configuration_is_refused_and_changes_nothing(configuration: Any
         ([int], "int is not a plugin: a class derived from scheduler_engine.plugin_api.Plugin"),
         ([REGISTRY["NodeName"]], "NodeName is not a plugin: a class derived from scheduler_engine.plugin_api.Plugin"),
         ([Unfinished], "the plugin Unfinished lacks filter"),
+        ([OneWay], "the plugin OneWay lacks unreserve"),
         ([Nameless], 'the plugin Nameless has no name: set its attribute "name"'),
-        ([Taken], "the plugin Taken must not be called NodeAffinity: a plugin of Kubernetes has that name"),
+        ([Taken], "Taken needs another name: a plugin named NodeAffinity already exists"),
         ([Pointless], 'the plugin Pointless has no method of an extension point, such as "filter" or "score"'),
-        ([Quiet, QuietAgain], "two plugins are called Quiet"),
+        ([Quiet, QuietAgain], "QuietAgain needs another name: a plugin named Quiet already exists"),
     ],
 )
 def test_what_is_not_a_plugin_is_refused(plugins: Any, text: str) -> None:
@@ -181,7 +183,7 @@ def test_an_answer_of_a_wrong_type_is_an_error_of_the_plugin(point: str, answer:
     cluster = Cluster(plugins=[type("Everywhere", (Everywhere,), {"__init__": answering(point, answer)})])
     cluster.apply(*NODES, make_pod("web")).run(1)
     assert cluster.node_of("web") == ""
-    assert f"returned {answer!r}, which it may not" in cluster.explain("web")
+    assert f"must not return {answer!r}" in cluster.explain("web")
 
 
 def answering(point: str, answer: Any) -> Any:

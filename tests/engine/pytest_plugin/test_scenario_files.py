@@ -409,7 +409,9 @@ def test_a_setting_and_an_option_name_plugins(own: pytest.Pytester) -> None:
     own.runpytest("-o", "pythonpath=.", "--scheduler-plugin", "shy:Shy").assert_outcomes(passed=2)
     own.makeini(SETTING)
     own.runpytest().assert_outcomes(passed=2)
-    own.runpytest("--scheduler-plugin", "shy:Shy").assert_outcomes(passed=2)
+    result = own.runpytest("--scheduler-plugin", "shy:Shy")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["scheduler plugins: Shy"])
 
 
 def test_a_configuration_for_every_scenario_may_name_a_plugin(own: pytest.Pytester) -> None:

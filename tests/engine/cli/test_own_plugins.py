@@ -107,6 +107,29 @@ def test_a_plugin_without_facts_is_explained_by_its_answers(bare: str, capsys: A
     assert main(["explain", bare, *options, "--output", "json"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("plugin", "where"),
+    [
+        pytest.param("NoNode", "filter(self, state, pod, node_info): return unschedulable('no')", id="In Filter"),
+        pytest.param(
+            "NoPod", "pre_filter(self, state, pod, nodes): return None, unresolvable('no')", id="In PreFilter"
+        ),
+    ],
+)
+def test_a_fix_for_its_refusals_is_not_known(
+    plugin: str, where: str, bare: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    base = "FilterPlugin" if "node_info" in where else "PreFilterPlugin"
+    text = (
+        f"from scheduler_engine.plugin_api import *\nclass {plugin}({base}):\n    name = '{plugin}'\n    def {where}\n"
+    )
+    (tmp_path / f"refusing_{plugin}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main(["explain", bare, "--pod", "web", "--fix", "--plugin", f"refusing_{plugin}:{plugin}"]) == 0
+    said = f"No change is known: {plugin} refuses default/web, and fixes are known only for the plugins of Kubernetes."
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
 def test_it_counts_when_copies_nodes_and_configurations_are_tried(
     bare: str, configured: str, tmp_path: Path, capsys: Any
 ) -> None:

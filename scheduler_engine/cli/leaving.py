@@ -11,11 +11,11 @@ import click
 from scheduler_engine.answers import leaving_phrases
 from scheduler_engine.answers.leaving import Leaving, drain, lose, removable, removable_together
 from scheduler_engine.cli import DIFFERENT, OK
-from scheduler_engine.cli.files import Unusable, scenario_of
+from scheduler_engine.cli.files import Unusable
 from scheduler_engine.cli.fitting import show
 from scheduler_engine.cli.formats import in_a_format
 from scheduler_engine.cli.plugins import with_plugins
-from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.running import simulation_of
 from scheduler_engine.cli.version import versioned
 from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario.version import Version
@@ -48,7 +48,7 @@ def command(
     """
     if sum((node is not None, zone is not None, all_nodes)) != 1:
         raise Unusable("use one of --node, --zone and --removable")
-    simulation = played_through(version.of(scenario_of(scenario, plugins)))[1]
+    simulation = simulation_of(scenario, version, plugins)
     if all_nodes:
         return _removable(simulation, output)
     if node is not None:

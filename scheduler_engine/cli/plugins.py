@@ -11,6 +11,9 @@ from typing import Any
 import click
 
 from scheduler_engine.own_plugins import OwnPlugins, load
+from scheduler_engine.simulation import Simulation
+from scheduler_engine.trace.events import Configured
+from scheduler_engine.words import say
 
 
 def with_plugins(function: Callable[..., int]) -> Callable[..., int]:
@@ -28,6 +31,17 @@ def with_plugins(function: Callable[..., int]) -> Callable[..., int]:
         return function(*arguments, plugins=loaded(places), **options)
 
     return with_loaded
+
+
+def note_unused(simulation: Simulation, own: OwnPlugins) -> None:
+    """Say on standard error which of the plugins that somebody named were never enabled."""
+    configured = (entry.event for entry in simulation.recorder.entries if isinstance(entry.event, Configured))
+    enabled = {
+        name for event in configured for _, points in event.profiles for _, plugins in points for name, _ in plugins
+    }
+    for plugin in own.named:
+        if plugin.name not in enabled:
+            click.echo(say("notes.plugin-not-enabled", plugin=plugin.name), err=True)
 
 
 def loaded(places: Sequence[str]) -> OwnPlugins:

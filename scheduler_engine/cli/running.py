@@ -8,7 +8,7 @@ import click
 
 from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.files import scenario_of
-from scheduler_engine.cli.plugins import with_plugins
+from scheduler_engine.cli.plugins import note_unused, with_plugins
 from scheduler_engine.cli.version import by_rules, versioned
 from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.replay import entry_line
@@ -45,6 +45,7 @@ def command(scenario: str, quiet: bool, as_json: bool, version: Version, plugins
     """
     played = version.of(scenario_of(scenario, plugins))
     points, simulation = played_through(played)
+    note_unused(simulation, plugins)
     if as_json and not quiet:
         for entry in simulation.recorder.entries:
             click.echo(entry_line(entry))
@@ -70,6 +71,13 @@ def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulatio
         last = point
     assert last is not None
     return failures, last.simulation
+
+
+def simulation_of(name: str, version: Version, own: OwnPlugins) -> Simulation:
+    """Return the simulation at the end of the scenario in a file. Raises Unusable and Rejected."""
+    simulation = played_through(version.of(scenario_of(name, own)))[1]
+    note_unused(simulation, own)
+    return simulation
 
 
 def result(failures: int) -> str:

@@ -89,6 +89,16 @@ def test_an_installed_plugin_is_there_but_changes_nothing_by_itself(
     assert main(["check", bare, configured, "--plugin", QUIET]) == 0
 
 
+def test_a_plugin_that_was_named_in_vain_is_noted(configured: str, tmp_path: Path, capsys: Any) -> None:
+    other = ["--plugin", QUIET, "--plugin", "tests.engine.own_plugin:Everywhere"]
+    note = "Note: Everywhere did nothing. The configuration of the scenario does not enable it.\n"
+    for command in (["run", configured], ["explain", configured, "--pod", "web"], ["fit", configured]):
+        assert main([*command, *other]) == 0
+        assert capsys.readouterr().err == note
+    assert main(["run", configured, "--plugin", QUIET]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_it_is_explained_like_any_other(configured: str, capsys: Any) -> None:
     assert main(["explain", configured, "--pod", "web", "--node", "big", "--plugin", QUIET]) == 0
     output = capsys.readouterr().out

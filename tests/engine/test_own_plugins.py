@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from markdown_it import MarkdownIt
 
+from scheduler_engine import plugin_api
 from scheduler_engine.errors import Rejected
-from scheduler_engine.framework.interface import PluginError
-from scheduler_engine.own_plugins import IN_TREE, checked, enabling, plugin_at
+from scheduler_engine.own_plugins import GROUP, IN_TREE, checked, plugin_at
+from scheduler_engine.plugin_api import PluginError, error
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.scenario.attempts import RunView
@@ -32,6 +38,7 @@ from tests.engine.own_plugin import (
     profile,
 )
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "plugins.md"
 NODES = (make_node("loud").label("loud", "yes"), make_node("quiet"))
 
 
@@ -306,6 +313,38 @@ def test_a_place_without_a_plugin_is_refused_in_one_line(place: str, text: str) 
     assert plugin_at("tests.engine.own_plugin:Quiet") is Quiet
 
 
-def test_a_plugin_can_also_raise_the_error_of_the_engine() -> None:
-    assert issubclass(PluginError, Exception)
-    assert enabling([Quiet])["profiles"][0]["plugins"]["multiPoint"]["enabled"] == [{"name": "Quiet"}]
+class Undecided(Quiet):
+    name = "Undecided"
+
+    def filter(self, state: Any, pod: Any, node_info: Any) -> Any:
+        if node_info.name == "loud":
+            raise PluginError("nobody knows")
+        return error("nobody knows")
+
+
+@pytest.mark.parametrize("node", ["loud", "quiet"])
+def test_an_error_that_it_raises_or_returns_keeps_its_text(node: str) -> None:
+    cluster = Cluster(plugins=[Undecided]).apply(make_node(node), make_pod("web")).run(1)
+    assert 'error: running "Undecided" filter plugin: nobody knows' in cluster.explain("web")
+
+
+def blocks(language: str) -> list[str]:
+    """Return the code blocks of docs/plugins.md in this language, in order."""
+    tokens = MarkdownIt("commonmark").parse(DOCUMENT.read_text())
+    return [token.content for token in tokens if token.type == "fence" and token.info == language]
+
+
+def test_the_document_names_each_base_class_with_its_methods() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (`\w+\(.*?) \|", DOCUMENT.read_text(), re.MULTILINE))
+    bases = {name: getattr(plugin_api, name) for name in plugin_api.__all__ if name.endswith(("Plugin", "Extensions"))}
+    methods = {name: {*base.__abstractmethods__} for name, base in bases.items() if base is not plugin_api.Plugin}
+    assert {name: {*re.findall(r"`(\w+)\(", text)} for name, text in rows.items()} == methods
+
+
+def test_the_configuration_and_the_entry_point_of_the_document_are_valid() -> None:
+    [configuration], [project] = blocks("yaml"), blocks("toml")
+    cluster = (
+        Cluster(yaml.safe_load(configuration), plugins=[Quiet]).apply(*NODES, make_node("c"), make_pod("web")).run()
+    )
+    assert cluster.attempts("web")[-1].scores("quiet")["Quiet"]["weighted"] == 200
+    assert [*tomllib.loads(project)["project"]["entry-points"]] == [GROUP]

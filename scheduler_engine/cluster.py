@@ -6,10 +6,10 @@ middle of a cycle. Source: design of the sandbox; seed 000–004.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_engine import commands
+from scheduler_engine import commands, own_plugins
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.api.validation import check_update
@@ -18,6 +18,7 @@ from scheduler_engine.apiserver.apply import applied_over
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import ApiServer, identity
 from scheduler_engine.config import load_configuration
+from scheduler_engine.config.types import Configuration
 from scheduler_engine.controllers.daemonset import DaemonSetController
 from scheduler_engine.controllers.deployment import DeploymentController
 from scheduler_engine.controllers.disruption import DisruptionController
@@ -36,6 +37,7 @@ from scheduler_engine.controllers.statefulset import StatefulSetController
 from scheduler_engine.controllers.taint_eviction import TaintEvictionController
 from scheduler_engine.controllers.workload import WorkloadController
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.kubelet import Kubelet
 from scheduler_engine.replicas import Replicas
 from scheduler_engine.scheduler.scheduler import Scheduler
@@ -63,9 +65,10 @@ class Cluster:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as in seed 000).
     ``allow_privileged``: accept privileged containers. ``priority_numbers``: a pod may set only a number. ``rules``:
-    those of the version of Kubernetes. ``until``: stop the running command after this many of its trace entries, 0 = do
-    not stop. ``is_new``: the running command was never accepted before. ``workers``: everybody who reads watch events,
-    in their turns. A stage of a scheduler makes work for others only by writing.
+    those of the version of Kubernetes. ``plugins``: somebody's own, which a configuration may name. ``until``: stop the
+    running command after this many of its trace entries, 0 = do not stop. ``is_new``: the running command was never
+    accepted before. ``workers``: everybody who reads watch events, in their turns. A stage of a scheduler makes work
+    for others only by writing.
     """
 
     def __init__(
@@ -77,15 +80,16 @@ class Cluster:
         allow_privileged: bool = True,
         priority_numbers: bool = True,
         rules: Rules = DEFAULT_RULES,
+        plugins: Sequence[type[Plugin]] = (),
     ) -> None:
-        """Raises Rejected when the configuration is wrong."""
+        """Raises Rejected when the configuration or a plugin is wrong."""
         self.seed, self.allow_privileged, self.rules = seed, allow_privileged, rules
+        self.plugins = own_plugins.checked(plugins)
         self.recorder = Recorder(full)
         self.timeline = Timeline(self.recorder)
         self.api = ApiServer(self.recorder, priority_numbers=priority_numbers, rules=rules)
-        self.replicas = Replicas(
-            self.api, self.timeline, self.recorder, seed, load_configuration(configuration, rules), queue_rules, rules
-        )
+        loaded = self._loaded(configuration, rules)
+        self.replicas = Replicas(self.api, self.timeline, self.recorder, seed, loaded, queue_rules, rules)
         self.kubelet = Kubelet(self.api, self.timeline, self.api.watch(Kubelet.WANTS))
         self.drainer = Drainer(self.api, self.timeline, self.api.watch(Drainer.WANTS))
         self.controllers = (
@@ -152,9 +156,16 @@ class Cluster:
 
         Raises Rejected when the configuration is wrong under these rules; then nothing has changed.
         """
-        loaded = load_configuration(configuration, rules)
+        loaded = self._loaded(configuration, rules)
         self.rules = self.api.rules = rules
         self.replicas.configure(loaded, rules)
+
+    def _loaded(self, source: Mapping[str, Any] | str | None, rules: Rules) -> Configuration:
+        """Load a configuration for which all plugins can be created. Raises Rejected."""
+        loaded = load_configuration(source, rules, self.plugins)
+        if self.plugins:
+            own_plugins.try_out(loaded, self.api, rules)
+        return loaded
 
     # --- progress ---
 

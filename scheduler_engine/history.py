@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scheduler_engine.commands import Command
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 
@@ -21,6 +22,7 @@ class History:
     allow_privileged: bool = True
     priority_numbers: bool = True
     rules: Rules = DEFAULT_RULES
+    plugins: tuple[type[Plugin], ...] = ()
     commands: list[Command] = field(default_factory=list)
 
     def note(self, command: Command, in_place_of_last: bool) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from scheduler_engine import ENGINE_VERSION
 from scheduler_engine.commands import Command, from_json, to_json
 from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import CommandGiven, Entry
@@ -51,8 +52,10 @@ def make_log(
     }
 
 
-def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
-    """Run a log from the start. Raises Rejected when it is invalid, or a command is refused."""
+def replay(log: Mapping[str, Any], full: bool = True, own: Sequence[type[Plugin]] = ()) -> Simulation:
+    """Run a log from the start. ``own``: plugins that its configurations may name. Raises Rejected when it is invalid,
+    or a command is refused.
+    """
     if not isinstance(log.get("commands"), list):
         raise Rejected(say("refusals.not-a-log"))
     rules = log.get("queue_rules", "v1.34")
@@ -64,7 +67,8 @@ def replay(log: Mapping[str, Any], full: bool = True) -> Simulation:
             raise Rejected(say("refusals.not-a-flag", flag=name))
     settings = (log.get("seed", 42), log.get("configuration"), full, rules)
     version = log.get("kubernetes", DEFAULT)
-    simulation = Simulation(*settings, kubernetes=version, feature_gates=log.get("feature_gates"), **flags)
+    gates = log.get("feature_gates")
+    simulation = Simulation(*settings, kubernetes=version, feature_gates=gates, plugins=own, **flags)
     for data in log["commands"]:
         simulation.execute(from_json(data))
     return simulation

@@ -8,7 +8,7 @@ design of the sandbox; seed 000–004.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +19,7 @@ from scheduler_engine.cluster import Cluster, Ended
 from scheduler_engine.effort import Effort
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.framework import faults
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.history import History
 from scheduler_engine.overrun import explain
 from scheduler_engine.timeline import SECOND_US
@@ -36,7 +37,9 @@ class Simulation(Cluster):
     ``OverBudget`` is in an undefined state, and the caller must discard it. ``allow_privileged``: the flag of the API
     server, set in every kubeadm cluster. ``priority_numbers``: a pod may set its priority as a number, without a class,
     which no cluster allows. ``kubernetes``: the version whose rules hold (``v1.34``); ``feature_gates``: name → on,
-    where they differ from its defaults. Raises Rejected when the configuration, the version or a gate is wrong.
+    where they differ from its defaults. ``plugins``: your own, subclasses of ``plugin_api.Plugin``. As in
+    kube-scheduler, each does nothing until a profile enables it. Raises Rejected when the configuration, the version, a
+    gate or a plugin is wrong.
     """
 
     def __init__(
@@ -50,11 +53,12 @@ class Simulation(Cluster):
         priority_numbers: bool = True,
         kubernetes: str = DEFAULT,
         feature_gates: Mapping[str, bool] | None = None,
+        plugins: Sequence[type[Plugin]] = (),
     ) -> None:
         settings = (seed, configuration, full, queue_rules, allow_privileged, priority_numbers)
         rules = rules_for(kubernetes, feature_gates)
-        super().__init__(*settings, rules)
-        self.history = History(*settings, rules) if undoes else None
+        super().__init__(*settings, rules, plugins)
+        self.history = History(*settings, rules, self.plugins) if undoes else None
         self.played_us, self.room_us = 0, 0
 
     def execute(self, command: commands.Command, is_new: bool = False) -> None:
@@ -179,6 +183,7 @@ def _replay(history: History, log: Iterable[commands.Command]) -> Simulation:
         priority_numbers=history.priority_numbers,
         kubernetes=history.rules.kubernetes,
         feature_gates=dict(history.rules.feature_gates),
+        plugins=history.plugins,
     )
     for command in log:
         simulation.execute(command)

@@ -122,6 +122,17 @@ def passes(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> tuple[str
     return looked.feasible if looked is not None else ()
 
 
+def own_refusals(simulation: Simulation, pod: Pod) -> tuple[str, ...]:
+    """Return the plugins of other authors that refuse the pod now: nobody knows what would satisfy them."""
+    looked = look(scratch(simulation), pod) if simulation.plugins else None
+    if looked is None:
+        return ()
+    refusals = {status.plugin for status in (looked.statuses or {}).values()}
+    if looked.pre_filter is not None:
+        refusals.add(looked.pre_filter.plugin)
+    return tuple(plugin.name for plugin in simulation.plugins if plugin.name in refusals)
+
+
 def fixes(simulation: Simulation, pod: Pod) -> Iterator[Try]:
     """Yield each try, with the fix if it proved one that is not larger than another of its kinds.
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "fit": ("fitting", "Count how many copies of a pod fit, and say why no more do."),
     "leave": ("leaving", "Tell what becomes of the pods if nodes are drained or lost."),
     "new": ("beginning", "Write a scenario to start with."),
+    "new-plugin": ("new_plugin", "Write a small repository with a plugin of your own."),
     "import": ("bring", "Create a scenario from a dump of a cluster."),
     "export": ("exporting", "Write the result of a scenario: manifests, a snapshot, a trace, a scenario."),
     "schema": ("schema", "Print the JSON Schema of scenario files."),

@@ -13,11 +13,13 @@ import click
 from scheduler_engine.cli import DIFFERENT, NAME, OK, UNUSABLE
 from scheduler_engine.cli.files import Unusable, read, shown, write, yaml_files
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
+from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import EXPECTS_NOTHING, played_through
 from scheduler_engine.cli.version import versioned
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import problems_of, read_lesson
 from scheduler_engine.lesson.format import KIND as LESSON
+from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario import read_scenario
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, document_in
@@ -45,14 +47,15 @@ class Checked:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--junitxml", metavar="FILE", type=Path, help="Also write the results to this file, as JUnit's XML.")
 @in_a_format
+@with_plugins
 @versioned
-def command(files: tuple[str, ...], junitxml: Path | None, output: str, version: Version) -> int:
+def command(files: tuple[str, ...], junitxml: Path | None, output: str, version: Version, plugins: OwnPlugins) -> int:
     """Play scenarios and lessons, and check what they expect. A folder means all YAML files in it and below.
 
     Exit status 0: all is as expected; 1: an expectation fails; 2: a file is not a valid scenario or lesson.
     """
     results = list[Checked]()
-    for checked in _check_all(files, version):
+    for checked in _check_all(files, version, plugins):
         results.append(checked)
         if output == TEXT:
             _tell(checked)
@@ -63,10 +66,10 @@ def command(files: tuple[str, ...], junitxml: Path | None, output: str, version:
     return max((STATUSES[checked.result] for checked in results), default=OK)
 
 
-def _check_all(files: Sequence[str], version: Version) -> Iterator[Checked]:
+def _check_all(files: Sequence[str], version: Version, own: OwnPlugins) -> Iterator[Checked]:
     for name in yaml_files(files):
         try:
-            title, failures, expects_nothing = _played(read(name), shown(name), version)
+            title, failures, expects_nothing = _played(read(name), shown(name), version, own)
         except (Unusable, Rejected) as problem:
             errors = problem.errors if isinstance(problem, Rejected) else [problem.message]
             yield Checked(shown(name), "", INVALID, [*map(str, errors)])
@@ -74,12 +77,12 @@ def _check_all(files: Sequence[str], version: Version) -> Iterator[Checked]:
         yield Checked(shown(name), title, FAILED if failures else PASSED, failures, expects_nothing)
 
 
-def _played(text: bytes, name: str, version: Version) -> tuple[str, list[str], bool]:
+def _played(text: bytes, name: str, version: Version, own: OwnPlugins) -> tuple[str, list[str], bool]:
     """Return the title of a scenario or lesson, its failures, and True if it expects nothing. Raises Rejected."""
     if document_in(text, name, FILE_LIMITS, "scenario").data.get("kind") == LESSON:
         lesson = read_lesson(text, name, FILE_LIMITS)
         return lesson.title, problems_of(replace(lesson, scenario=version.of(lesson.scenario))), False
-    scenario = version.of(read_scenario(text, name, FILE_LIMITS))
+    scenario = version.of(read_scenario(text, name, FILE_LIMITS, own))
     failures = [f"{scenario.where(path)}: {text}" for path, text in played_through(scenario)[0]]
     return scenario.title, failures, scenario.expects_nothing
 

@@ -15,9 +15,11 @@ from scheduler_engine.cli.comparison import text_of, unchanged
 from scheduler_engine.cli.differing_lines import difference_lines
 from scheduler_engine.cli.files import Unusable, configuration_of, scenario_of
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
+from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.seeds_text import seeds_text
 from scheduler_engine.cli.version import KNOWN, parsed
 from scheduler_engine.errors import Rejected
+from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario import Scenario
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
@@ -64,6 +66,7 @@ def _versions(text: str) -> list[str]:
 @click.option("--seeds", type=click.IntRange(1, MOST_SEEDS), metavar="N", help="Compare with the seeds 1 to N.")
 @click.option("--details", is_flag=True, help="Print every difference, pod by pod, instead of the summary.")
 @in_a_format
+@with_plugins
 def command(
     first: str,
     second: str | None,
@@ -73,6 +76,7 @@ def command(
     seeds: int | None,
     details: bool,
     output: str,
+    plugins: OwnPlugins,
 ) -> int:
     """Play two scenarios, or one with two configurations or under two versions of Kubernetes, and compare.
 
@@ -82,8 +86,8 @@ def command(
         raise Unusable("diff: use --details without --seeds and --output")
     if second is None and not (configurations or versions or gates):
         raise Unusable("diff: name a second file, or use --config or --kubernetes")
-    one = scenario_of(first)
-    other = one if second is None else scenario_of(second)
+    one = scenario_of(first, plugins)
+    other = one if second is None else scenario_of(second, plugins)
     one, other = _configured(*_under_versions(one, other, versions or (), gates), configurations)
     if seeds is not None:
         return _with_seeds(one, other, seeds, output)
@@ -120,7 +124,7 @@ def _with(scenario: Scenario, name: str | None) -> Scenario:
     if name is None:
         return scenario
     rules = rules_for(scenario.kubernetes, scenario.feature_gates)
-    return replace(scenario, configuration=configuration_of(name, rules))
+    return replace(scenario, configuration=configuration_of(name, rules, scenario.plugins))
 
 
 def _details(lines: Iterable[str]) -> int:

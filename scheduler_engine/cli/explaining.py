@@ -10,11 +10,13 @@ from scheduler_engine.answers.explained import explained as in_data
 from scheduler_engine.answers.rerolling import reroll
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import Unusable, scenario_of
+from scheduler_engine.cli.files import Unusable
 from scheduler_engine.cli.fixing import fixed, fixes_in_data
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
-from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.plugins import with_plugins
+from scheduler_engine.cli.running import simulation_of
 from scheduler_engine.cli.version import by_rules, version_data, versioned
+from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario.attempts import Attempt, RunView, unchecked
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations.attempts import how_chosen
@@ -61,6 +63,7 @@ COLUMNS = ("raw", "normalized", "weighted")
 )
 @click.option("--fix", is_flag=True, help="Show what would let a pending pod run: the smallest changes.")
 @in_a_format
+@with_plugins
 @versioned
 def command(
     scenario: str,
@@ -72,13 +75,14 @@ def command(
     fix: bool,
     output: str,
     version: Version,
+    plugins: OwnPlugins,
 ) -> int:
     """Explain why a pod is where it is, and why it is not on another node."""
     if output != TEXT and seeds:
         raise Unusable("use --seeds without --output")
     if attempt is not None and cycle is not None:
         raise Unusable("use --attempt or --cycle, not both")
-    simulation = played_through(version.of(scenario_of(scenario)))[1]
+    simulation = simulation_of(scenario, version, plugins)
     key = _key(simulation, pod)
     if fix:
         _show_fixes(simulation, key, output)

@@ -11,8 +11,10 @@ import click
 
 from scheduler_engine.cli import OK
 from scheduler_engine.cli.files import scenario_of, write
+from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.cli.version import versioned
+from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.replay import trace_lines
 from scheduler_engine.scenario import Scenario
 from scheduler_engine.scenario.facts import STRICTNESS, expect_everything
@@ -55,10 +57,13 @@ FORMS: dict[str, Callable[[Simulation], str]] = {
     "pods wait, and why. verdicts: also every verdict and score.",
 )
 @click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write. Default: standard output.")
+@with_plugins
 @versioned
-def command(scenario: str, form: str, expect: str | None, output: Path | None, version: Version) -> int:
+def command(
+    scenario: str, form: str, expect: str | None, output: Path | None, version: Version, plugins: OwnPlugins
+) -> int:
     """Play a scenario, and write the result."""
-    played = version.of(scenario_of(scenario))
+    played = version.of(scenario_of(scenario, plugins))
     simulation = played_through(played)[1]
     write(_written(played, simulation, expect) if form == "scenario" else FORMS[form](simulation), output)
     return OK

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from scheduler_engine.config.reading import read_configuration
+from scheduler_engine.framework.interface import Plugin
+from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario import Scenario, read_scenario
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 from scheduler_engine.versions import Rules
@@ -64,11 +66,11 @@ def write(text: str, output: Path | None) -> None:
         raise Unusable(f"{output}: {problem.strerror}") from problem
 
 
-def scenario_of(name: str) -> Scenario:
+def scenario_of(name: str, own: OwnPlugins) -> Scenario:
     """Return the scenario in a file. Raises Unusable or Rejected, which name file, line and column."""
-    return read_scenario(read(name), shown(name), FILE_LIMITS)
+    return read_scenario(read(name), shown(name), FILE_LIMITS, own)
 
 
-def configuration_of(name: str, rules: Rules) -> dict[str, Any]:
+def configuration_of(name: str, rules: Rules, own: Sequence[type[Plugin]]) -> dict[str, Any]:
     """Return a file's KubeSchedulerConfiguration. Raises Unusable or Rejected, which name file, line and column."""
-    return read_configuration(read(name), shown(name), rules)
+    return read_configuration(read(name), shown(name), rules, own)

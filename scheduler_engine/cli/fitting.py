@@ -16,11 +16,13 @@ from scheduler_engine.answers.room import MOST_COPIES, Room, room, room_by_node
 from scheduler_engine.api.loading import load_manifests, located
 from scheduler_engine.api.validation import validate
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import STDIN, Unusable, read, scenario_of, shown
+from scheduler_engine.cli.files import STDIN, Unusable, read, shown
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.lines import wrapped
-from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.plugins import with_plugins
+from scheduler_engine.cli.running import simulation_of
 from scheduler_engine.cli.version import by_rules, version_data, versioned
+from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.versions import Rules
@@ -39,6 +41,7 @@ from scheduler_engine.words import say
 @click.option("--shape", metavar="NODE|FILE", help="With --nodes-for: a node of the scenario, or a file with one.")
 @click.option("--most", type=click.IntRange(1), default=MOST_COPIES, show_default=True, help="Stop at this number.")
 @in_a_format
+@with_plugins
 @versioned
 def command(
     scenario: str,
@@ -49,6 +52,7 @@ def command(
     most: int,
     output: str,
     version: Version,
+    plugins: OwnPlugins,
 ) -> int:
     """Count how many copies of a pod fit at the end of a scenario, and say why no more do.
 
@@ -59,7 +63,7 @@ def command(
         raise Unusable("use --nodes-for N and --shape NODE together, without --per-node")
     if pod is None and (per_node or shape is not None):
         raise Unusable("--per-node and --nodes-for need --pod")
-    simulation = played_through(version.of(scenario_of(scenario)))[1]
+    simulation = simulation_of(scenario, version, plugins)
     if pod is None:
         _show_headroom(simulation, most, output)
         return OK

@@ -10,7 +10,7 @@ import click
 import yaml
 
 from scheduler_engine.answers import fix_phrases
-from scheduler_engine.answers.fixes import Fix, fixes
+from scheduler_engine.answers.fixes import Fix, fixes, own_refusals
 from scheduler_engine.answers.patches import Patch, patches
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.simulation import Simulation
@@ -60,10 +60,14 @@ def _found(simulation: Simulation, key: str) -> tuple[list[Fix], str]:
     if needless := fix_phrases.needless(simulation, pod):
         return [], needless
     tries = [*fixes(simulation, pod)]
+    found = [item.fix for item in tries if item.fix is not None]
+    if found:
+        return found, ""
+    if others := own_refusals(simulation, pod):
+        return [], say("fixes.own-plugins", pod=key, plugins=", ".join(others))
     if not tries:
         return [], fix_phrases.fits(key, any(simulation.api.list("Node")))
-    found = [item.fix for item in tries if item.fix is not None]
-    return found, "" if found else fix_phrases.nothing(key, tries[-1].number)
+    return [], fix_phrases.nothing(key, tries[-1].number)
 
 
 def _steps(patch: Patch) -> Iterator[str]:

@@ -11,11 +11,13 @@ import click
 from scheduler_engine.answers import leaving_phrases
 from scheduler_engine.answers.leaving import Leaving, drain, lose, removable, removable_together
 from scheduler_engine.cli import DIFFERENT, OK
-from scheduler_engine.cli.files import Unusable, scenario_of
+from scheduler_engine.cli.files import Unusable
 from scheduler_engine.cli.fitting import show
 from scheduler_engine.cli.formats import in_a_format
-from scheduler_engine.cli.running import played_through
+from scheduler_engine.cli.plugins import with_plugins
+from scheduler_engine.cli.running import simulation_of
 from scheduler_engine.cli.version import versioned
+from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.words import say
@@ -29,15 +31,24 @@ ZONE = "topology.kubernetes.io/zone"
 @click.option("--zone", metavar="ZONE", help="Lose all nodes of this zone at once.")
 @click.option("--removable", "all_nodes", is_flag=True, help="Try to drain each node, then as many as possible.")
 @in_a_format
+@with_plugins
 @versioned
-def command(scenario: str, node: str | None, zone: str | None, all_nodes: bool, output: str, version: Version) -> int:
+def command(
+    scenario: str,
+    node: str | None,
+    zone: str | None,
+    all_nodes: bool,
+    output: str,
+    version: Version,
+    plugins: OwnPlugins,
+) -> int:
     """Tell what becomes of the pods at the end of a scenario if nodes leave. The scenario does not change.
 
     Exit status 0: every pod has a place; 1: some have none, or no node can be removed; 2: an option is invalid.
     """
     if sum((node is not None, zone is not None, all_nodes)) != 1:
         raise Unusable("use one of --node, --zone and --removable")
-    simulation = played_through(version.of(scenario_of(scenario)))[1]
+    simulation = simulation_of(scenario, version, plugins)
     if all_nodes:
         return _removable(simulation, output)
     if node is not None:

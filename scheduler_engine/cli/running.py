@@ -8,7 +8,9 @@ import click
 
 from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.files import scenario_of
+from scheduler_engine.cli.plugins import note_unused, with_plugins
 from scheduler_engine.cli.version import by_rules, versioned
+from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario import Point, Scenario, run
 from scheduler_engine.scenario.attempts import Attempt, attempts_in
@@ -35,14 +37,16 @@ COLOURS: dict[type[ev.Event], str] = {
 @click.argument("scenario", metavar="FILE")
 @click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON lines instead.")
+@with_plugins
 @versioned
-def command(scenario: str, quiet: bool, as_json: bool, version: Version) -> int:
+def command(scenario: str, quiet: bool, as_json: bool, version: Version, plugins: OwnPlugins) -> int:
     """Play a scenario, show what happens, and check what it expects.
 
     Exit status 0: as expected; 1: an expectation fails; 2: the file is invalid.
     """
-    played = version.of(scenario_of(scenario))
+    played = version.of(scenario_of(scenario, plugins))
     points, simulation = played_through(played)
+    note_unused(simulation, plugins)
     if as_json and not quiet:
         for entry in simulation.recorder.entries:
             click.echo(entry_line(entry))
@@ -69,6 +73,13 @@ def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulatio
         last = point
     assert last is not None
     return failures, last.simulation
+
+
+def simulation_of(name: str, version: Version, own: OwnPlugins) -> Simulation:
+    """Return the simulation at the end of the scenario in a file. Raises Unusable and Rejected."""
+    simulation = played_through(version.of(scenario_of(name, own)))[1]
+    note_unused(simulation, own)
+    return simulation
 
 
 def result(failures: int) -> str:

@@ -44,10 +44,15 @@ def build_profiles(
         try:
             profiles.append(_build(manifest, registry, rules))
         except _CannotBuild as problem:
-            text = f"initializing profiles: creating profile for scheduler name {name}: {problem}"
-            raise Rejected([FieldError("", BUILD_ERROR, text)]) from problem
+            raise not_built(name, problem) from problem
         _check_queue_sort(profiles[0], profiles[-1])
     return tuple(profiles)
+
+
+def not_built(scheduler_name: str, problem: Exception) -> Rejected:
+    """Return the refusal of a configuration with a profile that cannot be built, in Kubernetes' words."""
+    text = f"initializing profiles: creating profile for scheduler name {scheduler_name}: {problem}"
+    return Rejected([FieldError("", BUILD_ERROR, text)])
 
 
 def _check_queue_sort(first: Profile, other: Profile) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from scheduler_engine.config.schema import API_VERSION, KIND, schema_for, writte
 from scheduler_engine.config.types import Configuration
 from scheduler_engine.config.validation import validate
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.plugins.registry import registry_for
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
@@ -32,24 +33,28 @@ NO_EXTENDERS = FieldError(
 )
 
 
-def load_configuration(source: Mapping[str, Any] | str | None, rules: Rules = DEFAULT_RULES) -> Configuration:
-    """Load ``source``: a manifest, a YAML or JSON text, or None for the default profile.
+def load_configuration(
+    source: Mapping[str, Any] | str | None, rules: Rules = DEFAULT_RULES, own: Sequence[type[Plugin]] = ()
+) -> Configuration:
+    """Load ``source``: a manifest, a YAML or JSON text, or None for the default profile. ``own``: plugins that it may
+    name beside those of Kubernetes.
 
     Raises Rejected with all errors (with lines and columns if ``source`` is a text); nothing is lenient.
     Extenders are refused although Kubernetes accepts them: nothing here calls them, so decisions would silently differ.
     """
     if source is None:
         source = {"apiVersion": API_VERSION, "kind": KIND}
-    load = partial(_load, rules=rules)
+    load = partial(_load, rules=rules, own=own)
     return in_document(source, load) if isinstance(source, str) else load(source)
 
 
-def _load(manifest: Any, rules: Rules) -> Configuration:
+def _load(manifest: Any, rules: Rules, own: Sequence[type[Plugin]]) -> Configuration:
     defaulted = set_defaults(decode(manifest, rules), rules)
     errors = validate(defaulted, rules)
     if errors:
         raise Rejected(errors)
-    profiles = build_profiles(defaulted, registry_for(rules), rules)
+    registry = registry_for(rules, own)
+    profiles = build_profiles(defaulted, registry, rules)
     if defaulted.get("extenders"):
         raise Rejected([NO_EXTENDERS])
     return Configuration(
@@ -60,6 +65,7 @@ def _load(manifest: Any, rules: Rules) -> Configuration:
         defaulted["parallelism"],
         written(defaulted, schema_for(rules).configuration),
         manifest,
+        registry,
     )
 
 

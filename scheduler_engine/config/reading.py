@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.config.load import load_configuration
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 
-def read_configuration(text: bytes, name: str, rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
-    """Read the file ``name`` as a mapping. Raises Rejected with all errors and their places:
-    ``name:3:1: …``.
+def read_configuration(
+    text: bytes, name: str, rules: Rules = DEFAULT_RULES, own: Sequence[type[Plugin]] = ()
+) -> dict[str, Any]:
+    """Read the file ``name`` as a mapping. ``own`` as in ``load_configuration``. Raises Rejected with all errors and
+    their places: ``name:3:1: …``.
     """
     try:
         decoded = text.decode()
-        load_configuration(decoded, rules)
+        load_configuration(decoded, rules, own)
     except UnicodeDecodeError as problem:
         raise Rejected(f"{name}: this is not valid UTF-8 text") from problem
     except Rejected as refusal:

@@ -5,8 +5,11 @@ Source: seed 004; upstream ``pkg/scheduler/apis/config/types.go``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from scheduler_engine.framework.interface import Plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,8 @@ class Profile:
 class Configuration:
     """A whole configuration. ``defaulted`` is its v1 form with every default set. Backoffs are in seconds.
 
-    ``source`` is what was loaded: other versions of Kubernetes have other defaults.
+    ``source`` is what was loaded: other versions of Kubernetes have other defaults. ``registry``: all plugins that it
+    may name.
     """
 
     profiles: tuple[Profile, ...]
@@ -37,6 +41,7 @@ class Configuration:
     parallelism: int
     defaulted: dict[str, Any]
     source: Any
+    registry: Mapping[str, type[Plugin]]
 
     def profile(self, scheduler_name: str) -> Profile | None:
         """Return the profile of ``scheduler_name``, None if there is none."""

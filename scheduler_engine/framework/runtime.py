@@ -89,7 +89,10 @@ class Framework:
 
     def _instance(self, name: str, profile: ProfileLike, registry: Mapping[str, type[Plugin]]) -> Plugin:
         if name not in self.plugins:
-            self.plugins[name] = registry[name](profile.args.get(name, {}), self.handle)
+            try:
+                self.plugins[name] = registry[name](profile.args.get(name, {}), self.handle)
+            except PluginError as problem:
+                raise PluginError(f'initializing plugin "{name}": {problem}') from problem
         return self.plugins[name]
 
     # --- PreFilter and Filter ----------------------------------------------------------------------------------------
@@ -381,11 +384,15 @@ class Framework:
         return self._run("Reserve", "reserve", state, pod, node_name)
 
     def run_unreserve_plugins(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        """Call every plugin, in reverse order."""
+        """Call every plugin, in reverse order. A failure does not keep the others from undoing theirs."""
         verdicts = []
         for plugin in reversed(self.points["reserve"]):
-            plugin.unreserve(state, pod, node_name)
-            verdicts.append(_verdict(plugin.name, None))
+            status: Status | None = None
+            try:
+                plugin.unreserve(state, pod, node_name)
+            except PluginError as problem:
+                status = error(str(problem))
+            verdicts.append(_verdict(plugin.name, status))
         self.handle.recorder.add(PluginsRan(self.handle.cycle, "Unreserve", node_name, tuple(verdicts)))
 
     def run_permit_plugins(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, dict[str, int]]:

@@ -5,6 +5,8 @@ Source: upstream ``framework/plugins/registry.go``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.plugins.default_binder import DefaultBinder
 from scheduler_engine.plugins.default_preemption import DefaultPreemption
@@ -55,11 +57,11 @@ REGISTRY: dict[str, type[Plugin]] = {
 """Those of the default version."""
 
 
-def registry_for(rules: Rules = DEFAULT_RULES) -> dict[str, type[Plugin]]:
-    """Return the plugins that exist under these rules."""
+def registry_for(rules: Rules = DEFAULT_RULES, own: Sequence[type[Plugin]] = ()) -> dict[str, type[Plugin]]:
+    """Return the plugins that exist under these rules, and somebody's ``own``."""
     plugins = dict(REGISTRY)
     if rules.dynamic_resources_weight:
         plugins[ScoringDynamicResources.name] = ScoringDynamicResources
     if rules.knows_declared_features:
         plugins[NodeDeclaredFeatures.name] = NodeDeclaredFeatures
-    return plugins
+    return plugins | {plugin.name: plugin for plugin in own}

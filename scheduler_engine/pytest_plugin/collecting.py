@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.pytest_plugin.updating import rewrite
 from scheduler_engine.replay import trace_lines
 from scheduler_engine.scenario import ASSERTIONS, Failure, Point, Rejected, Scenario, load_scenario, run
@@ -26,6 +27,8 @@ CONFIGURATIONS = pytest.StashKey[dict[str, dict[str, Any]]]()
 """Name → configuration for every scenario; empty: each uses its own."""
 VERSION = pytest.StashKey[Version]()
 """The version of Kubernetes for every scenario."""
+PLUGINS = pytest.StashKey[OwnPlugins]()
+"""The plugins of other authors."""
 UPDATED = "scenario_updated"
 """The user property that says what was rewritten."""
 EXPECTS_NOTHING = "scenario_expects_nothing"
@@ -56,7 +59,7 @@ class ScenarioFile(pytest.File):
 
     def collect(self) -> Iterator[ScenarioItem]:
         try:
-            scenario = self.config.stash[VERSION].of(load_scenario(self.path))
+            scenario = self.config.stash[VERSION].of(load_scenario(self.path, self.config.stash[PLUGINS]))
         except Rejected as refusal:
             raise self.CollectError("\n".join(map(str, refusal.errors))) from None
         except OSError as problem:

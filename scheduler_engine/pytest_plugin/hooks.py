@@ -8,17 +8,26 @@ from typing import Any
 import pytest
 
 from scheduler_engine.config.reading import read_configuration
-from scheduler_engine.pytest_plugin.collecting import CONFIGURATIONS, EXPECTS_NOTHING, UPDATED, VERSION, ScenarioFile
+from scheduler_engine.own_plugins import OwnPlugins, load
+from scheduler_engine.pytest_plugin.collecting import (
+    CONFIGURATIONS,
+    EXPECTS_NOTHING,
+    PLUGINS,
+    UPDATED,
+    VERSION,
+    ScenarioFile,
+)
 from scheduler_engine.scenario import Rejected
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.versions import VERSIONS, read_gates, release_of, rules_for, version_named
 
-INI = "scenario_files"
+INI, PLUGINS_INI = "scenario_files", "scheduler_plugins"
 DEFAULT = "*.scenario.yaml"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(INI, "Globs of the scenario files.", "args", default=[DEFAULT])
+    parser.addini(PLUGINS_INI, "Plugins of the scheduler to use, each as module:Class.", "args", default=[])
     group = parser.getgroup("scheduler-sandbox", "Scenarios of the Kubernetes scheduler")
     group.addoption(
         "--update-scenarios",
@@ -41,6 +50,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Run every scenario with this KubeSchedulerConfiguration instead of its own. You can repeat it.",
     )
     group.addoption(
+        "--scheduler-plugin",
+        metavar="MODULE:CLASS",
+        action="append",
+        default=[],
+        help="Use this plugin of the scheduler, beside those of the setting scheduler_plugins. You can repeat it.",
+    )
+    group.addoption(
         "--kubernetes",
         metavar="VERSION",
         help=f"Run every scenario under this version of Kubernetes instead of its own: {', '.join(VERSIONS)}.",
@@ -61,8 +77,9 @@ def pytest_configure(config: pytest.Config) -> None:
             f"--update-scenarios uses each scenario's own configuration and version: leave out {others[0]}"
         )
     try:
+        own = config.stash[PLUGINS] = load([*config.getini(PLUGINS_INI), *config.getoption("--scheduler-plugin")])
         version = config.stash[VERSION] = _version(config)
-        read = {path.stem: _configuration(path, version) for path in files}
+        read = {path.stem: _configuration(path, version, own) for path in files}
     except OSError as problem:
         raise pytest.UsageError(f"{problem.filename}: {problem.strerror}") from problem
     except Rejected as refusal:
@@ -83,21 +100,22 @@ def _version(config: pytest.Config) -> Version:
     return version
 
 
-def _configuration(path: Path, version: Version) -> dict[str, Any]:
+def _configuration(path: Path, version: Version, own: OwnPlugins) -> dict[str, Any]:
     """Read a configuration that the version accepts; without one, any version. Raises Rejected and OSError."""
     text, refusals = path.read_bytes(), []
     for kubernetes in VERSIONS if version.name is None else (version.name,):
         gates = version.feature_gates if version.name is not None else None
         try:
-            return read_configuration(text, str(path), rules_for(kubernetes, gates))
+            return read_configuration(text, str(path), rules_for(kubernetes, gates), own.known)
         except Rejected as refusal:
             refusals.append(refusal)
     raise refusals[0]
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
-    kubernetes = config.stash[VERSION].name
-    return None if kubernetes is None else f"scenarios under Kubernetes {release_of(kubernetes)}"
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    kubernetes, plugins = config.stash[VERSION].name, config.stash[PLUGINS].known
+    version = [] if kubernetes is None else [f"scenarios under Kubernetes {release_of(kubernetes)}"]
+    return version + ([f"scheduler plugins: {', '.join(plugin.name for plugin in plugins)}"] if plugins else [])
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -32,9 +32,9 @@ from scheduler_engine.framework.events import (
     pod_scheduling_properties_change,
 )
 from scheduler_engine.framework.events_registry import QueueingHintMap
-from scheduler_engine.framework.interface import ObjectReader, QueuedPodInfo
+from scheduler_engine.framework.interface import ObjectReader, PluginError, QueuedPodInfo
 from scheduler_engine.framework.node_info import PodInfo
-from scheduler_engine.framework.status import Status
+from scheduler_engine.framework.status import Status, error
 from scheduler_engine.queue.backoff_queue import SECOND_US
 from scheduler_engine.queue.heap import Less
 from scheduler_engine.queue.hints import RETRY, STAY, Decision, Strategy
@@ -388,7 +388,10 @@ class SchedulingQueue(Lanes):
         """Ask the plugin that last held the pod back, then the others, until the first no."""
         plugins = self.pre_enqueue_plugins.get(info.pod.scheduler_name, ())
         for plugin in sorted(plugins, key=lambda plugin: plugin.name != info.gating_plugin):
-            status = plugin.pre_enqueue(info.pod)
+            try:
+                status = plugin.pre_enqueue(info.pod)
+            except PluginError as problem:
+                status = error(str(problem))
             if status is not None and not status.is_success:
                 info.unschedulable_plugins[plugin.name] = None
                 info.gating_plugin = plugin.name

@@ -9,6 +9,8 @@ from typing import Any
 from scheduler_engine.api.loading import DEFAULT_LIMITS
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.interface import Plugin
+from scheduler_engine.own_plugins import NO_PLUGINS, OwnPlugins
 from scheduler_engine.scenario.format import KEYS, SCENARIO, wrong_version
 from scheduler_engine.scenario.model import FOLDER, Origin, Scenario
 from scheduler_engine.scenario.steps import BESIDE, first_rules, in_configuration, refused_in
@@ -25,18 +27,23 @@ def load_scenarios(folder: Path = FOLDER) -> list[Scenario]:
     return [load_scenario(path) for path in sorted(folder.glob("*.yaml"))]
 
 
-def load_scenario(path: Path) -> Scenario:
+def load_scenario(path: Path, own: OwnPlugins = NO_PLUGINS) -> Scenario:
     """Return one scenario from its file. Raises Rejected with all errors and their lines, and OSError."""
-    return read_scenario(path.read_bytes(), path.name, FILE_LIMITS)
+    return read_scenario(path.read_bytes(), path.name, FILE_LIMITS, own)
 
 
-def read_scenario(text: str | bytes, name: str = "scenario.yaml", limits: Limits = DEFAULT_LIMITS) -> Scenario:
-    """Return one scenario from the text of a file of this name; a leading number in the name only orders the list."""
+def read_scenario(
+    text: str | bytes, name: str = "scenario.yaml", limits: Limits = DEFAULT_LIMITS, own: OwnPlugins = NO_PLUGINS
+) -> Scenario:
+    """Return one scenario from the text of a file of this name; a leading number in the name only orders the list.
+
+    ``own``: plugins that it may use. If it has no configuration, it gets one that enables those that somebody named.
+    """
     document = document_in(text, name, limits, "scenario")
     data: Data = document.data
     for part in ("setup", "then"):
         rename_on(data.get(part), document.place, part)
-    problems = list(_problems(data))
+    problems = list(_problems(data, own.known))
     if problems:
         raise Rejected(at_lines(problems, document.place, name))
     slug = slug_of(name, (ENDING,))
@@ -46,14 +53,17 @@ def read_scenario(text: str | bytes, name: str = "scenario.yaml", limits: Limits
         fields["then"] = then
     setup, expect = (command_from(step) for step in data.get("setup", ())), data.get("expect", ())
     origin = Origin(name, document.place, written)
-    return Scenario(slug, **fields, setup=(*setup,), opened=opened, expect=(*expect,), origin=origin)
+    if fields.get("configuration") is None:
+        fields["configuration"] = own.default_configuration()
+    steps: Data = {"setup": (*setup,), "opened": opened, "expect": (*expect,)}
+    return Scenario(slug, **fields, **steps, origin=origin, plugins=own.known)
 
 
 PLAIN = tuple(key for key in KEYS if key not in ("apiVersion", "kind", "setup", "then", "expect"))
 """Keys that a scenario holds unchanged."""
 
 
-def _problems(data: Data) -> Iterable[FieldError]:
+def _problems(data: Data, own: Sequence[type[Plugin]]) -> Iterable[FieldError]:
     """Yield all errors; for a file of another version, only that."""
     wrong = wrong_version(data)
     if wrong is not None:
@@ -63,9 +73,9 @@ def _problems(data: Data) -> Iterable[FieldError]:
     if not any(error.path.startswith("feature_gates") for error in problems):
         problems += wrong_gates
     if isinstance(data.get("configuration"), dict):
-        problems += in_configuration(data["configuration"], "configuration", rules)
+        problems += in_configuration(data["configuration"], "configuration", rules, own)
     for part in ("setup", "then"):
-        refused, rules = refused_in(data.get(part), part, rules)
+        refused, rules = refused_in(data.get(part), part, rules, own)
         problems += refused
     return [*problems, *_names(data.get("then"))]
 

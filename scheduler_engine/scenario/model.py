@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scheduler_engine.api.parsing import Place, owners_of
 from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.scenario.executing import located, play
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
@@ -52,7 +53,8 @@ class Scenario:
     ``opened``: what holds before the first step; ``expect``: what holds at the end. ``tab``: the tab of the workbench
     to show, "" = the one of the present stage. ``kubernetes``: the version that it begins under, with ``feature_gates``
     that differ from its defaults. ``engine``: the version of the engine that wrote it, "" = unknown.
-    ``origin``: its file, None if it was made by a program.
+    ``origin``: its file, None if it was made by a program. ``plugins``: somebody's own, which its configurations may
+    name; a file does not hold them.
     """
 
     slug: str
@@ -73,6 +75,7 @@ class Scenario:
     opened: tuple[Data, ...] = ()
     engine: str = ""
     origin: Origin | None = field(default=None, compare=False, repr=False)
+    plugins: tuple[type[Plugin], ...] = field(default=(), compare=False, repr=False)
 
     @property
     def expects_nothing(self) -> bool:
@@ -92,6 +95,7 @@ class Scenario:
             self.queue_rules,
             kubernetes=self.kubernetes,
             feature_gates=self.feature_gates,
+            plugins=self.plugins,
         )
         for number, step in enumerate(self.setup):
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, cast
 
@@ -10,6 +10,7 @@ from scheduler_engine import commands
 from scheduler_engine.api.validation import validate
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.shapes import (
     Data,
@@ -100,9 +101,9 @@ def _in_command(kind: str, value: Any, path: str, refused: bool) -> Iterator[Fie
             yield FieldError(inside(path, name) if name else path, error.kind, error.message)
 
 
-def refused_in(steps: Any, path: str, rules: Rules) -> tuple[list[FieldError], Rules]:
-    """Return what Kubernetes refuses in the steps of a list: in manifests, and in configurations. Also return the rules
-    after the last step. ``rules`` hold before the first.
+def refused_in(steps: Any, path: str, rules: Rules, own: Sequence[type[Plugin]] = ()) -> tuple[list[FieldError], Rules]:
+    """Return what Kubernetes refuses in the steps of a list: in manifests, and in configurations, which may name
+    ``own`` plugins. Also return the rules after the last step. ``rules`` hold before the first.
 
     Skips steps that are no steps (``Step`` says why), and those that must be refused.
     """
@@ -118,7 +119,8 @@ def refused_in(steps: Any, path: str, rules: Rules) -> tuple[list[FieldError], R
         if kind == "apply":
             errors += _in_manifests(value, inner, rules)
         elif kind == "configure":
-            errors += in_configuration((value or {}).get("configuration"), inside(inner, "configuration"), rules)
+            configuration = (value or {}).get("configuration")
+            errors += in_configuration(configuration, inside(inner, "configuration"), rules, own)
         elif kind == "kubernetes":
             rules = rules_for(value["version"], value.get("feature_gates"))
     return errors, rules
@@ -142,15 +144,15 @@ def first_rules(data: Data) -> tuple[list[FieldError], Rules]:
         return [FieldError("feature_gates", "FieldValueInvalid", str(refusal))], rules_for(kubernetes)
 
 
-def in_configuration(value: Any, path: str, rules: Rules) -> Iterator[FieldError]:
-    """Yield errors in a KubeSchedulerConfiguration; None is the default one."""
+def in_configuration(value: Any, path: str, rules: Rules, own: Sequence[type[Plugin]] = ()) -> Iterator[FieldError]:
+    """Yield errors in a KubeSchedulerConfiguration, which may name ``own`` plugins; None is the default one."""
     if value is None:
         return
     if not isinstance(value, Mapping):
         yield invalid(path, value, must_be("configuration"))
         return
     try:
-        load_configuration(value, rules)
+        load_configuration(value, rules, own)
     except Rejected as refusal:
         for error in refusal.errors:
             yield FieldError(inside(path, error.path) if error.path else path, error.kind, error.message)

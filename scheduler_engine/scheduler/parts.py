@@ -18,7 +18,6 @@ from scheduler_engine.config.types import Configuration
 from scheduler_engine.framework.events_registry import QueueingHintMap, queueing_hint_map, registered_events
 from scheduler_engine.framework.interface import ApiWriter, Handle, NoNominations, ObjectReader
 from scheduler_engine.framework.runtime import Framework
-from scheduler_engine.plugins.registry import registry_for
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.queue.scheduling_queue import SchedulingQueue
 from scheduler_engine.scheduler.cycles import Cycle
@@ -133,7 +132,7 @@ class SchedulerParts:
         for profile in self.configuration.profiles:
             handle = Handle(self.snapshot, self.api, self.api, NoNominations(), self.recorder, self.random)
             handle.scheduler, handle.rules = self, self.rules
-            profiles[profile.scheduler_name] = Framework(profile, registry_for(self.rules), handle)
+            profiles[profile.scheduler_name] = Framework(profile, self.configuration.registry, handle)
         effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
         scoring = (plugin for framework in profiles.values() for plugin in framework.points["score"])
         normalizing = dict.fromkeys(plugin.name for plugin in scoring if hasattr(plugin, "normalize_score"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -11,6 +11,8 @@ from scheduler_engine.api.loading import read_documents
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.commands import Command
 from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.interface import Plugin
+from scheduler_engine.own_plugins import checked, enabling
 from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.expectations import failures_of
@@ -28,7 +30,8 @@ class Cluster:
 
     ``configuration``: a KubeSchedulerConfiguration as a mapping, None for the default one. ``seed`` decides draws among
     equal nodes. ``kubernetes``: the version whose rules hold, with ``feature_gates`` that differ from its defaults. A
-    pod is named ``name``, in the namespace default, or ``namespace/name``.
+    pod is named ``name``, in the namespace default, or ``namespace/name``. ``plugins``: your own, subclasses of
+    ``plugin_api.Plugin``. Without a configuration, they are enabled at all their extension points with weight 1.
 
     Commands raise Rejected, with all errors, if Kubernetes would refuse them; then nothing has changed.
     """
@@ -40,9 +43,14 @@ class Cluster:
         seed: int = 42,
         kubernetes: str = DEFAULT,
         feature_gates: Mapping[str, bool] | None = None,
+        plugins: Sequence[type[Plugin]] = (),
     ) -> None:
         self.simulation = Simulation(
-            seed=seed, configuration=configuration, kubernetes=kubernetes, feature_gates=feature_gates
+            seed=seed,
+            configuration=enabling(checked(plugins)) if plugins and configuration is None else configuration,
+            kubernetes=kubernetes,
+            feature_gates=feature_gates,
+            plugins=plugins,
         )
 
     # --- actions ---

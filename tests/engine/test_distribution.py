@@ -37,6 +37,7 @@ NEEDED = (
 """Dependencies of the engine and of pytest. The tested installation has nothing else of ours."""
 
 DOCUMENT = ROOT / "docs" / "testing.md"
+ON_PLUGINS = ROOT / "docs" / "plugins.md"
 INSTALL = re.compile(r"python -m pip install pytest \./scheduler_sandbox-[\d.]+-py3-none-any\.whl")
 PACKED = (
     "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{plugins: {score: "
@@ -115,9 +116,9 @@ def test_its_plugin_collects_scenarios_by_itself(installed: Path, tmp_path: Path
 # --- docs/testing.md ---
 
 
-def blocks(language: str) -> list[str]:
+def blocks(language: str, document: Path = DOCUMENT) -> list[str]:
     """Return the document's code blocks in this language, in order."""
-    tokens = MarkdownIt("commonmark").parse(DOCUMENT.read_text())
+    tokens = MarkdownIt("commonmark").parse(document.read_text())
     return [token.content for token in tokens if token.type == "fence" and token.info == language]
 
 
@@ -164,3 +165,16 @@ def test_the_document_runs_the_same_commands_in_ci(repository: Path) -> None:
     assert steps == gitlab["scenarios"]["script"]
     assert INSTALL.fullmatch(steps[0])
     assert shell(repository, steps[1]).returncode == 0
+
+
+# --- docs/plugins.md ---
+
+
+def test_the_commands_of_the_document_on_plugins_work(repository: Path) -> None:
+    lines = [line.removeprefix("$ ") for text in blocks("console", ON_PLUGINS) for line in text.splitlines()]
+    # The environment has no mypy: tests/engine/cli/test_new_plugin.py checks the types.
+    lines.remove("python -m mypy")
+    done = shell(repository, " && ".join(lines))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "6 passed" in done.stdout
+    assert "Maintenance refused it" in done.stdout

@@ -392,3 +392,62 @@ def test_update_has_the_name_of_the_other_options_too(own: pytest.Pytester) -> N
     path = write(own, "wrong.scenario.yaml", WRONG)
     own.runpytest("--scenario-update").assert_outcomes(passed=1)
     assert path.read_text().endswith("- {winner: default/web, node: node-a, margin: 12}\n")
+
+
+SHY = """\
+from scheduler_engine.plugin_api import FilterPlugin, unschedulable
+
+class Shy(FilterPlugin):
+    name = "Shy"
+
+    def filter(self, state, pod, node_info):
+        return unschedulable("node is shy") if node_info.name == "node-a" else None
+"""
+IN_PYTHON = """\
+from scheduler_engine.testing import make_node, make_pod
+
+def test_shy(cluster):
+    cluster.apply(make_node("node-a"), make_pod("web")).run()
+    assert "Shy: node is shy" in cluster.explain("web")
+"""
+SETTING = "[pytest]\npythonpath = .\nscheduler_plugins = shy:Shy\n"
+
+
+def with_shy(own: pytest.Pytester) -> None:
+    """Write a plugin, and tests that fail without it."""
+    write(own, "shy.py", SHY)
+    write(own, "test_shy.py", IN_PYTHON)
+    write(own, "web.scenario.yaml", SPREAD.replace("node: node-a\n", "node: node-b\n").split("expect:\n- {winner")[0])
+
+
+def test_a_setting_and_an_option_name_plugins(own: pytest.Pytester) -> None:
+    with_shy(own)
+    own.runpytest("-o", "pythonpath=.").assert_outcomes(failed=2)
+    own.runpytest("-o", "pythonpath=.", "--scheduler-plugin", "shy:Shy").assert_outcomes(passed=2)
+    own.makeini(SETTING)
+    own.runpytest().assert_outcomes(passed=2)
+    result = own.runpytest("--scheduler-plugin", "shy:Shy")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["scheduler plugins: Shy"])
+
+
+def test_a_configuration_for_every_scenario_may_name_a_plugin(own: pytest.Pytester) -> None:
+    with_shy(own)
+    own.makeini(SETTING)
+    shy = "profiles: [{plugins: {multiPoint: {enabled: [{name: Shy}]}}}]\n"
+    write(own, "shy.yaml", NO_SCORES.split("profiles")[0] + shy)
+    own.runpytest("--scheduler-config", "shy.yaml", "web.scenario.yaml").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("shy:Bold", "cannot load the plugin shy:Bold: AttributeError: module 'shy' has no attribute 'Bold'"),
+        ("bold:Shy", "cannot load the plugin bold:Shy: ModuleNotFoundError: No module named 'bold'"),
+    ],
+)
+def test_a_plugin_that_cannot_be_loaded_is_an_error_of_usage(own: pytest.Pytester, place: str, text: str) -> None:
+    with_shy(own)
+    result = own.runpytest("-o", "pythonpath=.", "--scheduler-plugin", place)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {text}"])

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler_engine.api.taints import GREATER, LESS
+from scheduler_engine.api.validation.addresses import has_loose_address
 from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.pod import uses_host_network_in_user_namespace
 from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
-from scheduler_engine.api.validation.service import has_loose_address, has_relaxed_name
+from scheduler_engine.api.validation.service import has_relaxed_name
 from scheduler_engine.apiserver.eviction import explained_by_numbers
 from scheduler_engine.apiserver.store import TOPOLOGY_LABELS
 from scheduler_engine.config.defaults import BINDING_TIMEOUT

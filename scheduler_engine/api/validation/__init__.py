@@ -19,6 +19,7 @@ from scheduler_engine.api.loading import written_path
 from scheduler_engine.api.parsing import owners_of
 from scheduler_engine.api.scheme import kind_of
 from scheduler_engine.api.validation import jobs, leaders, owners, policies, storage, storage_update
+from scheduler_engine.api.validation.addresses import has_loose_address
 from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules, uses_host_network_in_user_namespace
@@ -27,7 +28,12 @@ from scheduler_engine.api.validation.pod_update import pod_update
 from scheduler_engine.api.validation.problems import BY_POLICY, in_version
 from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
 from scheduler_engine.api.validation.selectors import compares
-from scheduler_engine.api.validation.service import has_loose_address, has_relaxed_name, in_registry, service_rules
+from scheduler_engine.api.validation.service import (
+    has_relaxed_name,
+    in_registry,
+    service_rules,
+    service_update,
+)
 from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError, Rejected
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
@@ -62,6 +68,7 @@ UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = 
     "Pod": pod_update,
     "Node": node_update,
     "Namespace": policies.namespace_update,
+    "Service": service_update,
     "PersistentVolume": storage_update.persistent_volume_update,
     "PersistentVolumeClaim": storage_update.claim_update,
     "StorageClass": storage.storage_class_update,
@@ -191,6 +198,8 @@ IN_OBJECTS: dict[str, tuple[bool, Callable[[Manifest], bool]]] = {
     "strict_addresses": (False, has_loose_address),
 }
 """Rule → the value that allows something in an object, and whether a stored one uses that."""
+COMPARED = ("strict_addresses",)
+"""Rules that ``UPDATE_RULES`` apply to what changes."""
 
 
 def for_update(rules: Rules, old: Manifest | None) -> Rules:
@@ -231,7 +240,7 @@ def check_update(
     after = complete(_completed(old, new))
     if rule is None:
         return
-    allowed = for_update(rules, old)
+    allowed = replace(for_update(rules, old), **{rule: getattr(rules, rule) for rule in COMPARED})
     errors = _numbered(_in_cluster(rule(complete(old), after), allow_privileged, allowed), document, new)
     if errors:
         raise Rejected(errors)

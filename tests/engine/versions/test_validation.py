@@ -107,6 +107,10 @@ CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
             * 2,
         ),
     ),
+    "rules of an init container need a policy before they are read": (
+        pod(initContainers=[{**container(restartPolicyRules=[{"action": "Wait"}]), "name": "first"}]),
+        ([], *[[f"{FIRST}.restartPolicy: Required value: must specify restartPolicy when restart rules are used"]] * 2),
+    ),
     "a rule that restarts all containers": (
         pod(initContainers=[{**container(**rules("RestartAllContainers")), "name": "first"}]),
         (
@@ -436,6 +440,30 @@ def test_v1_36_lets_stored_objects_keep_what_it_no_longer_accepts() -> None:
         assert held.metadata["labels"] == {"a": "c"}
     with pytest.raises(Rejected, match="must not have leading 0s"):
         cluster.apply(service("other", externalIPs=["203.0.113.010"]))
+
+
+def test_a_stored_service_gets_no_new_address_that_is_not_accepted() -> None:
+    cluster = Cluster(kubernetes=MIDDLE).apply(service("web", externalIPs=["203.0.113.010"]))
+    cluster.execute({"kind": "kubernetes", "version": NEW, "feature_gates": {}})
+    with pytest.raises(Rejected) as refusal:
+        cluster.apply(service("web", externalIPs=["203.0.113.010", "203.0.113.011"]))
+    problem = 'spec.externalIPs[1]: Invalid value: "203.0.113.011": must not have leading 0s'
+    assert [str(error) for error in refusal.value.errors] == [problem]
+
+
+def endpoints(address: str, label: str) -> Data:
+    subsets = [{"addresses": [{"ip": address}], "ports": [{"port": 80}]}]
+    written = of_kind("v1", "Endpoints", subsets=subsets)
+    return {**written, "metadata": {**written["metadata"], "labels": {"a": label}}}
+
+
+def test_stored_endpoints_stay_until_their_subsets_change() -> None:
+    cluster = Cluster(kubernetes=MIDDLE).apply(endpoints("203.0.113.010", "b"))
+    cluster.execute({"kind": "kubernetes", "version": NEW, "feature_gates": {}})
+    cluster.apply(endpoints("203.0.113.010", "c"))
+    assert cluster.simulation.api.existing("Endpoints", "default/x").metadata["labels"] == {"a": "c"}
+    with pytest.raises(Rejected, match=r"subsets\[0\].*must not have leading 0s"):
+        cluster.apply(endpoints("203.0.113.011", "c"))
 
 
 def test_a_service_keeps_its_name_where_the_gate_is_off() -> None:

@@ -18,7 +18,7 @@ from scheduler_engine.api.fields import check_fields, meant, well_typed
 from scheduler_engine.api.loading import written_path
 from scheduler_engine.api.parsing import owners_of
 from scheduler_engine.api.scheme import kind_of
-from scheduler_engine.api.validation import jobs, leaders, owners, policies, storage, storage_update
+from scheduler_engine.api.validation import csi, jobs, leaders, owners, policies, storage, storage_update
 from scheduler_engine.api.validation.addresses import has_loose_address
 from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.node import node_rules, node_update
@@ -47,10 +47,10 @@ RULES: dict[str, Callable[[Manifest], Iterable[FieldError]]] = {
     "PersistentVolume": storage.persistent_volume_rules,
     "PersistentVolumeClaim": storage.claim_rules,
     "StorageClass": storage.storage_class_rules,
-    "CSINode": storage.csi_node_rules,
-    "CSIDriver": storage.csi_driver_rules,
-    "CSIStorageCapacity": storage.capacity_rules,
-    "VolumeAttachment": storage.attachment_rules,
+    "CSINode": csi.csi_node_rules,
+    "CSIDriver": csi.csi_driver_rules,
+    "CSIStorageCapacity": csi.capacity_rules,
+    "VolumeAttachment": csi.attachment_rules,
     "PriorityClass": policies.priority_class_rules,
     "RuntimeClass": policies.runtime_class_rules,
     "PodDisruptionBudget": policies.budget_rules,
@@ -72,6 +72,10 @@ UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = 
     "PersistentVolume": storage_update.persistent_volume_update,
     "PersistentVolumeClaim": storage_update.claim_update,
     "StorageClass": storage.storage_class_update,
+    "CSINode": csi.csi_node_update,
+    "CSIDriver": csi.csi_driver_update,
+    "CSIStorageCapacity": csi.capacity_update,
+    "VolumeAttachment": csi.attachment_update,
     "PriorityClass": policies.priority_class_update,
     "RuntimeClass": policies.runtime_class_update,
     "PodDisruptionBudget": policies.budget_update,

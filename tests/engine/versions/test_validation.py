@@ -660,3 +660,127 @@ def test_an_odd_address_that_is_still_allowed_is_called_invalid_in_v1_36() -> No
     manifest, lenient = service(externalIPs=["203.0.113.010"]), rules_for(NEW, {"StrictIPCIDRValidation": False})
     checked = check_text(json.dumps(manifest), rules=lenient)
     assert [str(item) for item in checked.warnings] == [EXTERNAL, ODD.format("is invalid")]
+
+
+def csi_node(count: int, node_id: str = "n1", *keys: str) -> Data:
+    entry = {"name": "csi.acme.example", "nodeID": node_id, "topologyKeys": [*keys], "allocatable": {"count": count}}
+    return of_kind("storage.k8s.io/v1", "CSINode", "n1", spec={"drivers": [entry]})
+
+
+def attachment(**source: Any) -> Data:
+    spec = {"attacher": "csi.acme.example", "nodeName": "n1", "source": source}
+    return of_kind("storage.k8s.io/v1", "VolumeAttachment", spec=spec)
+
+
+def capacity(**fields: Any) -> Data:
+    return of_kind("storage.k8s.io/v1", "CSIStorageCapacity", storageClassName="fast", **fields)
+
+
+def fixed(path: str, value: Any) -> str:
+    return f"{path}: Invalid value: {json.dumps(value, separators=(',', ':'))}: field is immutable"
+
+
+def fixed_driver(node_id: str, allocatable: Data | None) -> str:
+    shown: Data = {"Name": "csi.acme.example", "NodeID": node_id, "TopologyKeys": [], "Allocatable": allocatable}
+    return fixed("spec.drivers", shown)
+
+
+ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+PERIOD, LONG_ID = "nodeAllocatableUpdatePeriodSeconds", "x" * 257
+CSI_CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
+    "a driver with unknown words": (
+        driver(fsGroupPolicy="Some", volumeLifecycleModes=["Some"]),
+        always(
+            'spec.fsGroupPolicy: Unsupported value: "Some": supported values: "File", "None", '
+            '"ReadWriteOnceWithFSType"',
+            'spec.volumeLifecycleModes: Unsupported value: "Some": supported values: "Persistent", "Ephemeral"',
+        ),
+    ),
+    "tokens that last too short or too long, or of the same audience": (
+        driver(
+            tokenRequests=[
+                {"audience": "a", "expirationSeconds": 599},
+                {"audience": "b", "expirationSeconds": 2**32 + 1},
+                {"audience": "a"},
+            ]
+        ),
+        always(
+            "spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 "
+            "minutes",
+            "spec.tokenRequests[1].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger "
+            "than 2^32 seconds",
+            'spec.tokenRequests[2].audience: Duplicate value: "a"',
+        ),
+    ),
+    "a driver that counts its volumes too often": (
+        driver(**{PERIOD: 9}),
+        ([], *[[f"spec.{PERIOD}: Invalid value: 9: must be greater than or equal to 10 seconds"]] * 2),
+    ),
+    "a node with a long ID and the same key twice": (
+        csi_node(1, LONG_ID, "a", "a"),
+        always(
+            f'spec.drivers[0].nodeID: Invalid value: "{LONG_ID}": must be 256 characters or less',
+            'spec.drivers[0]: Duplicate value: "a"',
+        ),
+    ),
+    "an attachment of two volumes": (
+        attachment(persistentVolumeName="v", inlineVolumeSpec={"accessModes": ["ReadWriteOnce"]}),
+        always(f"spec.source: Forbidden: {ONE_SOURCE}"),
+    ),
+    "an attachment of none": (attachment(), always(f"spec.source: Required value: {ONE_SOURCE}")),
+}
+UPDATES: dict[str, tuple[Data, Data, tuple[str, ...]]] = {
+    "the number of volumes": (
+        csi_node(2),
+        csi_node(1),
+        (fixed_driver("n1", {"Count": 1}), "", ""),
+    ),
+    "the ID of a node": (
+        csi_node(1),
+        csi_node(1, "n2"),
+        (fixed_driver("n2", {"Count": 1}), *[fixed_driver("n2", None)] * 2),
+    ),
+    "whether a driver attaches": (
+        driver(),
+        driver(attachRequired=False),
+        (fixed("spec.attachedRequired", False),) * 3,
+    ),
+    "the class of a capacity": (
+        capacity(),
+        {**capacity(), "storageClassName": "slow"},
+        (fixed("storageClassName", "slow"),) * 3,
+    ),
+    "the nodes of a capacity": (
+        capacity(),
+        capacity(nodeTopology={"matchLabels": {"a": "b"}}),
+        (fixed("nodeTopology", {"matchLabels": {"a": "b"}}),) * 3,
+    ),
+}
+
+
+@pytest.mark.parametrize("words", CSI_CASES)
+def test_objects_of_csi_drivers_are_checked(words: str) -> None:
+    manifest, expected = CSI_CASES[words]
+    for version, errors in zip(VERSIONS, expected, strict=True):
+        assert [str(error) for error in validate(manifest, rules=rules_for(version))] == errors, version
+
+
+@pytest.mark.parametrize("words", UPDATES)
+def test_what_an_update_of_a_csi_object_may_not_change(words: str) -> None:
+    before, after, expected = UPDATES[words]
+    for version, problem in zip(VERSIONS, expected, strict=True):
+        cluster = Cluster(kubernetes=version).apply(make_node("n1"), before)
+        cluster.apply(before)
+        if problem:
+            with pytest.raises(Rejected) as refusal:
+                cluster.apply(after)
+            assert [str(error) for error in refusal.value.errors] == [problem], version
+        else:
+            cluster.apply(after)
+
+
+def test_an_attachment_stays() -> None:
+    cluster = Cluster().apply(attachment(persistentVolumeName="v"))
+    cluster.apply(attachment(persistentVolumeName="v"))
+    with pytest.raises(Rejected, match=r"spec: Invalid value: .*field is immutable"):
+        cluster.apply(attachment(persistentVolumeName="w"))

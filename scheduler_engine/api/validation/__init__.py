@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import Any
 
 from scheduler_engine.api.defaults import with_defaults
-from scheduler_engine.api.fields import check_fields, meant, well_typed
+from scheduler_engine.api.fields import check_fields, meant, well_typed, without_unknown
 from scheduler_engine.api.loading import written_path
 from scheduler_engine.api.parsing import owners_of
 from scheduler_engine.api.scheme import kind_of
@@ -235,9 +235,11 @@ def check_update(
     """Compare a stored object with its new, defaulted form. Raises Rejected for changes that Kubernetes forbids.
 
     Fields set by the API server (``SERVER_FIELDS``) that the new form omits count as unchanged. ``document`` is the
-    number of the new form in the text or command it came from.
+    number of the new form in the text or command it came from. Stored fields that the version does not know are
+    ignored.
     """
     kind = str(new.get("kind"))
+    old = without_unknown(old, kind, rules)
     of_part = SUBRESOURCE_RULES.get((kind, subresource))
     rule = UPDATE_RULES.get(kind) if of_part is None else partial(_with_rules, of_part, rules)
     complete = BEFORE_RULES.get(kind, dict)

@@ -499,6 +499,31 @@ def test_features_of_a_new_node_are_dropped_while_their_gate_is_off(
     assert ("declaredFeatures" in cluster.simulation.api.existing("Node", "n1").status) == kept
 
 
+def test_an_older_version_drops_fields_that_it_does_not_know_from_what_is_stored() -> None:
+    token = {"signerName": "acme.example/x", "keyType": "ED25519", "keyPath": "k", "userAnnotations": {"a.b/c": "d"}}
+    projected = {"sources": [{"podCertificate": token}]}
+    declaring = of_kind("v1", "Node", "n1", status={"declaredFeatures": ["A"]})
+    cluster = Cluster(kubernetes=NEW).apply(declaring, pod(volumes=[{"name": "v", "projected": projected}]))
+    cluster.execute({"kind": "kubernetes", "version": OLD, "feature_gates": {}})
+    changes = {"metadata": {"labels": {"a": "b"}}}
+    for kind, key in (("Pod", "default/x"), ("Node", "n1")):
+        cluster.execute({"kind": "patch", "object_kind": kind, "key": key, "changes": changes})
+        held = cluster.simulation.api.existing(kind, key).manifest
+        assert "userAnnotations" not in str(held)
+        assert "declaredFeatures" not in str(held)
+        assert held["metadata"]["labels"]["a"] == "b"
+    changes = {"status": {"declaredFeatures": ["B"]}}
+    with pytest.raises(Rejected, match="unknown field"):
+        cluster.execute({"kind": "patch", "object_kind": "Node", "key": "n1", "changes": changes})
+
+
+def test_an_older_version_taints_a_node_with_features() -> None:
+    cluster = Cluster(kubernetes=NEW).apply(make_node("n1").status(declaredFeatures=["A"]))
+    cluster.execute({"kind": "kubernetes", "version": OLD, "feature_gates": {}})
+    cluster.execute({"kind": "taint", "node": "n1", "key": "x", "effect": "NoSchedule", "on": True})
+    assert cluster.simulation.api.existing("Node", "n1").spec["taints"] == [{"key": "x", "effect": "NoSchedule"}]
+
+
 def volume(zone: str) -> Data:
     term = {"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}
     spec = {

@@ -35,7 +35,7 @@ FIELDS_36 = (
 )
 TEXTS = (
     *("label-keys", "label-values", "driver-names", "variable-sources"),
-    "claim-updates",
+    *("claim-updates", "class-tolerations"),
 )
 TEXTS_36 = (*TEXTS, "restart-rules", "resize-policies", "handlers", "storage-classes")
 WARNINGS = ("PreferClose", "token-requests", "label-values")

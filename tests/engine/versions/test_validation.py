@@ -58,6 +58,10 @@ TOKEN = {"tokenRequests": [{"audience": "a"}]}
 IN_SECRETS = "serviceAccountTokenInSecrets"
 CERTIFICATE = "spec.volumes[0].projected.sources[0].podCertificate"
 LONG = "x" * 64
+TWICE = (
+    'scheduling.tolerations[2]: Duplicate value: {"Key":"b","Operator":"","Value":"","Effect":"",'
+    '"TolerationSeconds":null}'
+)
 NEITHER = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`"
 TAKEN = "must not be set to 'RestartContainer' for non-sidecar initContainers"
 NO_KEY = (
@@ -110,6 +114,29 @@ CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
     "rules of an init container need a policy before they are read": (
         pod(initContainers=[{**container(restartPolicyRules=[{"action": "Wait"}]), "name": "first"}]),
         ([], *[[f"{FIRST}.restartPolicy: Required value: must specify restartPolicy when restart rules are used"]] * 2),
+    ),
+    "tolerations of a runtime class": (
+        of_kind(
+            "node.k8s.io/v1",
+            "RuntimeClass",
+            handler="h",
+            scheduling={"tolerations": [{"key": "a", "operator": "Lt"}, {"key": "b"}, {"key": "b"}]},
+        ),
+        (
+            [
+                'scheduling.tolerations.tolerations[0].operator: Unsupported value: "Lt": supported values: "Equal", '
+                '"Exists"',
+                TWICE,
+            ],
+            *[
+                [
+                    'scheduling.tolerations[0].operator: Unsupported value: "Lt": supported values: "Equal", '
+                    '"Exists", "Lt", "Gt"',
+                    TWICE,
+                ]
+            ]
+            * 2,
+        ),
     ),
     "a rule that restarts all containers": (
         pod(initContainers=[{**container(**rules("RestartAllContainers")), "name": "first"}]),

@@ -35,7 +35,7 @@ FIELDS_36 = (
 )
 TEXTS = (
     *("label-keys", "label-values", "driver-names", "variable-sources"),
-    *("claim-updates", "class-tolerations"),
+    *("claim-updates", "class-tolerations", "controller-names"),
 )
 TEXTS_36 = (*TEXTS, "restart-rules", "resize-policies", "handlers", "storage-classes")
 WARNINGS = ("PreferClose", "token-requests", "label-values")

@@ -62,6 +62,12 @@ TWICE = (
     'scheduling.tolerations[2]: Duplicate value: {"Key":"b","Operator":"","Value":"","Effect":"",'
     '"TolerationSeconds":null}'
 )
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container()]}}
+SUBDOMAIN = (
+    'metadata.{}: Invalid value: "{}": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric '
+    "characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
+    r"for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
 NEITHER = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`"
 TAKEN = "must not be set to 'RestartContainer' for non-sidecar initContainers"
 NO_KEY = (
@@ -136,6 +142,16 @@ CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
                 ]
             ]
             * 2,
+        ),
+    ),
+    "a replication controller with a wrong start of its name": (
+        {
+            **of_kind("v1", "ReplicationController", spec={"selector": {"a": "b"}, "template": TEMPLATE}),
+            "metadata": {"generateName": "Web-"},
+        },
+        (
+            [SUBDOMAIN.format("generateName", "Web-"), SUBDOMAIN.format("name", "Web-xxxxx")],
+            *[[SUBDOMAIN.format("name", "Web-xxxxx")]] * 2,
         ),
     ),
     "a rule that restarts all containers": (
@@ -829,6 +845,16 @@ def test_what_an_update_of_a_csi_object_may_not_change(words: str) -> None:
             assert [str(error) for error in refusal.value.errors] == [problem], version
         else:
             cluster.apply(after)
+
+
+@pytest.mark.parametrize(
+    ("version", "path"), [(OLD, "scheduling.tolerations.tolerations"), (NEW, "scheduling.tolerations")]
+)
+def test_the_error_about_a_class_points_to_its_line(version: str, path: str) -> None:
+    lines = ["scheduling:", "  tolerations:", "  - key: a", "    operator: Some"]
+    text = "\n".join(["apiVersion: node.k8s.io/v1", "kind: RuntimeClass", "metadata: {name: r}", "handler: h", *lines])
+    [error] = check_text(text, rules=rules_for(version)).errors
+    assert (error.path, error.line) == (f"{path}[0].operator", 8)
 
 
 def test_an_attachment_stays() -> None:

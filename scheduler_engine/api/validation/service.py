@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.addresses import ip_address, network, reachable_address
+from scheduler_engine.api.validation.addresses import (
+    RANGES_ANNOTATION,
+    annotated_ranges,
+    ip_address,
+    network,
+    reachable_address,
+)
 from scheduler_engine.api.validation.containers import PROTOCOLS, dns_label, port_number, port_number_or_name
 from scheduler_engine.api.validation.metadata import labels, metadata_rules, metadata_update
 from scheduler_engine.api.validation.problems import (
@@ -30,6 +36,7 @@ TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 LONGEST_AFFINITY_SECONDS = 86_400
 RELAXED_NAMES = ("relaxes_service_names", names.dns_label)
 """A rule, and the check of names where it holds."""
+RANGES_PATH = f"metadata.annotations[{RANGES_ANNOTATION}]"
 ADDRESSES: dict[str, tuple[str, Rule]] = {
     "clusterIPs": ("clusterIPs", ip_address),
     "externalIPs": ("externalIPs", ip_address),
@@ -67,7 +74,7 @@ def service_rules(service: Data) -> Errors:
     yield from each(reachable_address)(spec.get("externalIPs") or (), "spec.externalIPs")
     yield from one_of(TYPES)(kind, "spec.type")
     yield from _port_conflicts(ports, kind)
-    yield from _load_balancer(spec, kind)
+    yield from _load_balancer(service, kind)
     yield from _traffic(spec, kind)
 
 
@@ -86,10 +93,22 @@ def has_relaxed_name(service: Data) -> bool:
     return service.get("kind") == "Service" and bool(names.dns_1035_label(service["metadata"].get("name") or ""))
 
 
+def _annotations(service: Data) -> Mapping[str, str]:
+    annotations: Mapping[str, str] = (service.get("metadata") or {}).get("annotations") or {}
+    return annotations
+
+
+def _ranges_of_annotation(service: Data) -> Errors:
+    for item in annotated_ranges(service):
+        yield from network(item, RANGES_PATH)
+
+
 def service_update(old: Data, new: Data) -> Errors:
     """Check the addresses that the stored Service does not have."""
     yield from metadata_update(old, new)
     before, after = old.get("spec") or {}, new.get("spec") or {}
+    if not after.get("loadBalancerSourceRanges") and annotated_ranges(old) != annotated_ranges(new):
+        yield from _ranges_of_annotation(new)
     for field, (place, rule) in ADDRESSES.items():
         held = {"None", *(item.strip() for item in before.get(field) or ())}
         for index, item in enumerate(after.get(field) or ()):
@@ -192,9 +211,13 @@ def _port_conflicts(ports: Sequence[Data], kind: str) -> Errors:
         taken.add((protocol, port["port"]))
 
 
-def _load_balancer(spec: Data, kind: str) -> Errors:
-    only = "may only be used when `type` is 'LoadBalancer'"
+def _load_balancer(service: Data, kind: str) -> Errors:
+    spec, only = service.get("spec") or {}, "may only be used when `type` is 'LoadBalancer'"
     ranges = spec.get("loadBalancerSourceRanges") or ()
+    if not ranges and RANGES_ANNOTATION in _annotations(service):
+        if kind != "LoadBalancer":
+            yield forbidden(RANGES_PATH, only)
+        yield from _ranges_of_annotation(service)
     if ranges and kind != "LoadBalancer":
         yield forbidden("spec.LoadBalancerSourceRanges", only)
     yield from each(network)([item.strip() for item in ranges], "spec.LoadBalancerSourceRanges")

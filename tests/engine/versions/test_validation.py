@@ -494,6 +494,27 @@ def test_a_stored_service_gets_no_new_address_that_is_not_accepted() -> None:
     assert [str(error) for error in refusal.value.errors] == [problem]
 
 
+def annotated(ranges: str, **spec: Any) -> Data:
+    written = service("web", type="LoadBalancer", **spec)
+    annotations = {"service.beta.kubernetes.io/load-balancer-source-ranges": ranges}
+    return {**written, "metadata": {"name": "web", "annotations": annotations}}
+
+
+def test_ranges_in_the_annotation_of_a_service_are_checked_if_they_change() -> None:
+    path = "metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]"
+    strict = f'{path}: Invalid value: "203.0.113.1/24": must not have bits set beyond the prefix length'
+    for version, expected in zip(VERSIONS, ([], [], [strict]), strict=True):
+        errors = validate(annotated(" 203.0.113.0/24, 203.0.113.1/24 "), rules=rules_for(version))
+        assert [str(error) for error in errors] == expected
+    [error] = validate({**annotated("203.0.113.0/24"), "spec": service()["spec"]})
+    assert str(error) == f"{path}: Forbidden: may only be used when `type` is 'LoadBalancer'"
+    cluster = Cluster(kubernetes=MIDDLE).apply(annotated("203.0.113.1/24"))
+    cluster.execute({"kind": "kubernetes", "version": NEW, "feature_gates": {}})
+    cluster.apply(annotated("203.0.113.1/24", selector={"a": "b"}))
+    with pytest.raises(Rejected, match="bits set beyond"):
+        cluster.apply(annotated("203.0.113.2/24"))
+
+
 def endpoints(address: str, label: str) -> Data:
     subsets = [{"addresses": [{"ip": address}], "ports": [{"port": 80}]}]
     written = of_kind("v1", "Endpoints", subsets=subsets)

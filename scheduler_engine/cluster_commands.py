@@ -14,7 +14,7 @@ from scheduler_engine import commands
 from scheduler_engine.api.conditions import CONDITION_TAINTS, condition_set
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.fields import check_fields
-from scheduler_engine.api.objects import KubeObject, merge, timestamp
+from scheduler_engine.api.objects import KubeObject, timestamp
 from scheduler_engine.api.simulated import HARD_EVICTION_GRACE, KUBELET_CONFIGURATION, USAGE, amount_problem
 from scheduler_engine.api.validation import check_update, for_update, validate
 from scheduler_engine.api.validation.pod_resize import resized
@@ -130,7 +130,7 @@ def taint(cluster: Cluster, command: commands.Taint) -> None:
         entries = {"key": command.key, "value": command.value, "effect": command.effect}
         others.append({name: text for name, text in entries.items() if text})
     changed = {"spec": {"taints": others or None}}
-    errors = validate(merge(node.manifest, changed), rules=cluster.rules)
+    errors = validate(patched(cluster.api, "Node", command.node, changed)[1], rules=cluster.rules)
     if errors:
         raise Rejected(errors)
     _patch(cluster, "Node", command.node, changed)

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler_engine.api.taints import GREATER, LESS
+from scheduler_engine.api.validation.addresses import has_loose_address
 from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.pod import uses_host_network_in_user_namespace
 from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
-from scheduler_engine.api.validation.service import has_loose_address, has_relaxed_name
+from scheduler_engine.api.validation.service import has_relaxed_name
 from scheduler_engine.apiserver.eviction import explained_by_numbers
 from scheduler_engine.apiserver.store import TOPOLOGY_LABELS
 from scheduler_engine.config.defaults import BINDING_TIMEOUT
@@ -260,6 +261,14 @@ def _moved_volume(event: ev.ObjectModified, seen: Seen) -> bool:
     return event.kind == "PersistentVolume" and bool(before) and before != _spec(event.manifest, "nodeAffinity")
 
 
+def _changed_limits(event: ev.ObjectModified, seen: Seen) -> bool:
+    before, after = (
+        {item["name"]: item.get("allocatable") for item in _spec(stored, "drivers") or ()}
+        for stored in (seen.objects.get((event.kind, event.key), NONE), event.manifest)
+    )
+    return event.kind == "CSINode" and any(before[name] != after[name] for name in before.keys() & after.keys())
+
+
 def _templates(event: ev.ObjectModified, seen: Seen) -> tuple[Manifest, Manifest]:
     """Return the template of a Job before and after a change; twice the same for other objects."""
     after = _spec(event.manifest, "template") or NONE
@@ -368,6 +377,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("relaxes_service_names", STORED, _object_with(has_relaxed_name)),
     Trigger("strict_addresses", STORED, _object_with(has_loose_address)),
     Trigger("moves_volumes", (ev.ObjectModified,), _moved_volume),
+    Trigger("changes_volume_limits", (ev.ObjectModified,), _changed_limits),
     Trigger("changes_suspended_resources", (ev.ObjectModified,), _changed_job_resources),
     Trigger("changes_suspended_directives", (ev.ObjectModified,), _changed_job_directives),
     Trigger("knows_pod_level_resize", STORED, _has_pod_level_status),

@@ -23,6 +23,8 @@ WRITTEN = (
     (re.compile(r"^metadata\.taints"), "spec.taints"),
     (re.compile(r"^spec\.template\.(?=labels|annotations)"), "spec.template.metadata."),
     (re.compile(r"^(?=volumeMode$|nodeAffinity$)"), "spec."),
+    (re.compile(r"^scheduling\.tolerations\.(?=tolerations)"), "scheduling."),
+    (re.compile(r"^spec\.attachedRequired$"), "spec.attachRequired"),
     (re.compile(r"^spec\.Host(?=PID$|IPC$)"), "spec.host"),
     (re.compile(r"^(spec(\.volumes\[\d+\])?)\.storageOS$"), r"\1.storageos"),
 )

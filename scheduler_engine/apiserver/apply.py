@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.fields import without_unknown
 from scheduler_engine.api.objects import KubeObject, Pod, merge
 from scheduler_engine.apiserver.admission import admit
 from scheduler_engine.apiserver.errors import bad_request
@@ -41,10 +42,11 @@ def applied_over(api: ApiServer, manifest: Data) -> tuple[KubeObject, dict[str, 
 def patched(api: ApiServer, kind: str, key: str, changes: Data) -> tuple[KubeObject, dict[str, Any]]:
     """Return a stored object, and the result of a JSON merge patch on it, without new defaults.
 
+    Stored fields that the version does not know are dropped, as when an API server reads them.
     Raises ApiError when the object does not exist, or would get another identity.
     """
     live = api.existing(kind, key)
-    new = merge(live.manifest, changes)
+    new = merge(without_unknown(live.manifest, kind, api.rules), changes)
     check_same(live, new)
     return live, new
 
@@ -109,8 +111,8 @@ def desired(
     """Return the stored object, and the result of an update with ``manifest``.
 
     It keeps identity, what admission and the scheduler set on a pod, the binding of a volume and its claim, and a
-    missing status. ``cleared`` names fields of a pod's spec to drop; they become null. Raises ApiError when the
-    object does not exist.
+    missing status. Fields that the version does not know are dropped. ``cleared`` names fields of a pod's spec to drop;
+    they become null. Raises ApiError when the object does not exist.
     """
     kind, key = identity(manifest)
     old = api.existing(kind, key)
@@ -128,4 +130,4 @@ def desired(
         new["status"] = old.status
     elif kind == "Node" and old.status.get("conditions"):
         new["status"] = {"conditions": old.status["conditions"], **new["status"]}
-    return old, new
+    return old, without_unknown(new, kind, api.rules)

@@ -38,6 +38,7 @@ GATES = _by_name(
     Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
     Gate("InPlacePodLevelResourcesVerticalScaling", (ABSENT, OFF, ON)),
     Gate("InPlacePodVerticalScalingInitContainers", (ABSENT, ABSENT, ON)),
+    Gate("MutableCSINodeAllocatableCount", (OFF, ON, LOCKED)),
     Gate("MutablePVNodeAffinity", (ABSENT, OFF, OFF)),
     Gate("MutablePodResourcesForSuspendedJobs", (ABSENT, OFF, ON)),
     Gate("MutableSchedulingDirectivesForSuspendedJobs", (ABSENT, OFF, ON)),

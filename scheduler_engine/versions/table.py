@@ -35,7 +35,7 @@ FIELDS_36 = (
 )
 TEXTS = (
     *("label-keys", "label-values", "driver-names", "variable-sources"),
-    "claim-updates",
+    *("claim-updates", "class-tolerations", "controller-names"),
 )
 TEXTS_36 = (*TEXTS, "restart-rules", "resize-policies", "handlers", "storage-classes")
 WARNINGS = ("PreferClose", "token-requests", "label-values")
@@ -77,6 +77,7 @@ ROWS: tuple[Row, ...] = (
     Row("relaxes_service_names", (), "KEP-5311", gate="RelaxedServiceNameValidation"),
     Row("strict_addresses", (), "KEP-4858", gate="StrictIPCIDRValidation"),
     Row("moves_volumes", (), "KEP-5381", gate="MutablePVNodeAffinity"),
+    Row("changes_volume_limits", (), "KEP-4876", gate="MutableCSINodeAllocatableCount"),
     Row("changes_suspended_resources", (), "KEP-5440", gate="MutablePodResourcesForSuspendedJobs"),
     Row("changes_suspended_directives", (), "KEP-5440", gate="MutableSchedulingDirectivesForSuspendedJobs"),
     Row("validates_declared_features", (), "KEP-5328", gate="NodeDeclaredFeatures"),
@@ -153,6 +154,7 @@ class Rules:
     relaxes_service_names: bool
     strict_addresses: bool
     moves_volumes: bool
+    changes_volume_limits: bool
     changes_suspended_resources: bool
     changes_suspended_directives: bool
     validates_declared_features: bool

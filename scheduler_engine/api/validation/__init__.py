@@ -14,11 +14,12 @@ from itertools import chain, islice
 from typing import Any
 
 from scheduler_engine.api.defaults import with_defaults
-from scheduler_engine.api.fields import check_fields, meant, well_typed
+from scheduler_engine.api.fields import check_fields, meant, well_typed, without_unknown
 from scheduler_engine.api.loading import written_path
 from scheduler_engine.api.parsing import owners_of
 from scheduler_engine.api.scheme import kind_of
-from scheduler_engine.api.validation import jobs, leaders, owners, policies, storage, storage_update
+from scheduler_engine.api.validation import csi, jobs, leaders, owners, policies, storage, storage_update
+from scheduler_engine.api.validation.addresses import has_loose_address
 from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules, uses_host_network_in_user_namespace
@@ -27,7 +28,12 @@ from scheduler_engine.api.validation.pod_update import pod_update
 from scheduler_engine.api.validation.problems import BY_POLICY, in_version
 from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
 from scheduler_engine.api.validation.selectors import compares
-from scheduler_engine.api.validation.service import has_loose_address, has_relaxed_name, in_registry, service_rules
+from scheduler_engine.api.validation.service import (
+    has_relaxed_name,
+    in_registry,
+    service_rules,
+    service_update,
+)
 from scheduler_engine.errors import LONGEST_NAME, MOST_ERRORS, FieldError, Rejected
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
@@ -41,10 +47,10 @@ RULES: dict[str, Callable[[Manifest], Iterable[FieldError]]] = {
     "PersistentVolume": storage.persistent_volume_rules,
     "PersistentVolumeClaim": storage.claim_rules,
     "StorageClass": storage.storage_class_rules,
-    "CSINode": storage.csi_node_rules,
-    "CSIDriver": storage.csi_driver_rules,
-    "CSIStorageCapacity": storage.capacity_rules,
-    "VolumeAttachment": storage.attachment_rules,
+    "CSINode": csi.csi_node_rules,
+    "CSIDriver": csi.csi_driver_rules,
+    "CSIStorageCapacity": csi.capacity_rules,
+    "VolumeAttachment": csi.attachment_rules,
     "PriorityClass": policies.priority_class_rules,
     "RuntimeClass": policies.runtime_class_rules,
     "PodDisruptionBudget": policies.budget_rules,
@@ -62,9 +68,14 @@ UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = 
     "Pod": pod_update,
     "Node": node_update,
     "Namespace": policies.namespace_update,
+    "Service": service_update,
     "PersistentVolume": storage_update.persistent_volume_update,
     "PersistentVolumeClaim": storage_update.claim_update,
     "StorageClass": storage.storage_class_update,
+    "CSINode": csi.csi_node_update,
+    "CSIDriver": csi.csi_driver_update,
+    "CSIStorageCapacity": csi.capacity_update,
+    "VolumeAttachment": csi.attachment_update,
     "PriorityClass": policies.priority_class_update,
     "RuntimeClass": policies.runtime_class_update,
     "PodDisruptionBudget": policies.budget_update,
@@ -191,6 +202,8 @@ IN_OBJECTS: dict[str, tuple[bool, Callable[[Manifest], bool]]] = {
     "strict_addresses": (False, has_loose_address),
 }
 """Rule → the value that allows something in an object, and whether a stored one uses that."""
+COMPARED = ("strict_addresses",)
+"""Rules that ``UPDATE_RULES`` apply to what changes."""
 
 
 def for_update(rules: Rules, old: Manifest | None) -> Rules:
@@ -222,16 +235,18 @@ def check_update(
     """Compare a stored object with its new, defaulted form. Raises Rejected for changes that Kubernetes forbids.
 
     Fields set by the API server (``SERVER_FIELDS``) that the new form omits count as unchanged. ``document`` is the
-    number of the new form in the text or command it came from.
+    number of the new form in the text or command it came from. Stored fields that the version does not know are
+    ignored.
     """
     kind = str(new.get("kind"))
+    old = without_unknown(old, kind, rules)
     of_part = SUBRESOURCE_RULES.get((kind, subresource))
     rule = UPDATE_RULES.get(kind) if of_part is None else partial(_with_rules, of_part, rules)
     complete = BEFORE_RULES.get(kind, dict)
     after = complete(_completed(old, new))
     if rule is None:
         return
-    allowed = for_update(rules, old)
+    allowed = replace(for_update(rules, old), **{rule: getattr(rules, rule) for rule in COMPARED})
     errors = _numbered(_in_cluster(rule(complete(old), after), allow_privileged, allowed), document, new)
     if errors:
         raise Rejected(errors)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.addresses import ip_address
+from scheduler_engine.api.validation.addresses import ENDPOINTS, ip_address
 from scheduler_engine.api.validation.containers import PROTOCOLS, dns_label, port_number
 from scheduler_engine.api.validation.metadata import metadata_rules, metadata_update
 from scheduler_engine.api.validation.problems import (
@@ -74,7 +74,7 @@ def endpoints_rules(endpoints: Data) -> Errors:
         path = f"subsets[{index}]"
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
             yield required(path, "must specify `addresses` or `notReadyAddresses`")
-        for field in ("addresses", "notReadyAddresses"):
+        for field in ENDPOINTS:
             yield from each(_endpoint_address)(subset.get(field) or (), f"{path}.{field}")
         ports = subset.get("ports") or ()
         for number, port in enumerate(ports):
@@ -82,8 +82,10 @@ def endpoints_rules(endpoints: Data) -> Errors:
 
 
 def endpoints_update(old: Data, new: Data) -> Errors:
+    """Check changed subsets; unchanged ones stay allowed."""
     yield from metadata_update(old, new)
-    yield from endpoints_rules(new)
+    changed = (old.get("subsets") or []) != (new.get("subsets") or [])
+    yield from endpoints_rules(new if changed else {**new, "subsets": []})
 
 
 def _endpoint_address(address: Data, path: str) -> Errors:

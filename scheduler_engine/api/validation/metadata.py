@@ -20,6 +20,7 @@ from scheduler_engine.api.validation.problems import (
     shown,
     texts,
     too_long,
+    until,
     worded,
 )
 
@@ -49,13 +50,17 @@ def object_name(metadata: Data) -> str:
 
 
 def metadata_rules(
-    manifest: Data, check: names.Check, namespaced: bool, relaxed: tuple[str, names.Check] | None = None
+    manifest: Data,
+    check: names.Check,
+    namespaced: bool,
+    relaxed: tuple[str, names.Check] | None = None,
+    only_name: str = "",
 ) -> Errors:
     """Check all ``metadata`` of a new object whose names are checked by ``check``, or by that of ``relaxed`` where its
-    rule holds.
+    rule holds. ``only_name``: the rule by which ``generateName`` is not checked.
     """
     metadata, path = manifest.get("metadata") or {}, "metadata"
-    names_own = _names(metadata, check)
+    names_own = _names(metadata, check, only_name)
     yield from by_version(names_own, (relaxed[0], _names(metadata, relaxed[1]))) if relaxed else names_own
     namespace = metadata.get("namespace") or ""
     if namespaced and not namespace:
@@ -72,9 +77,10 @@ def metadata_rules(
         yield from standard_finalizer(finalizer, f"{path}.finalizers[{index}]")
 
 
-def _names(metadata: Data, check: names.Check) -> Errors:
+def _names(metadata: Data, check: names.Check, only_name: str = "") -> Errors:
     if metadata.get("generateName"):
-        yield from texts(names.generated(check))(metadata["generateName"], "metadata.generateName")
+        wrong = texts(names.generated(check))(metadata["generateName"], "metadata.generateName")
+        yield from until(only_name, wrong) if only_name else wrong
     name = object_name(metadata)
     if not name:
         yield required("metadata.name", "name or generateName is required")

@@ -53,7 +53,7 @@ def replica_set_rules(owner: Data) -> Errors:
 
 def replication_controller_rules(owner: Data) -> Errors:
     spec = owner.get("spec") or {}
-    yield from metadata_rules(owner, names.subdomain, namespaced=True)
+    yield from metadata_rules(owner, names.subdomain, namespaced=True, only_name="newer_texts: controller-names")
     yield from _counts(spec, "minReadySeconds")
     if not spec.get("selector"):
         yield required("spec.selector")

@@ -5,7 +5,7 @@ Source: upstream ``apis/{scheduling,node,policy,core}/validation``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.priorities import HIGHEST_USER_PRIORITY, SYSTEM_PRIORITY_CLASSES
@@ -23,6 +23,7 @@ from scheduler_engine.api.validation.problems import (
     amount_or_percent,
     at_most_100_percent,
     by_version,
+    duplicate,
     forbidden,
     invalid,
     one_of,
@@ -30,9 +31,10 @@ from scheduler_engine.api.validation.problems import (
     required,
     supported,
     texts,
+    without,
 )
 from scheduler_engine.api.validation.resources import requirements
-from scheduler_engine.api.validation.selectors import label_selector, tolerations_of_class
+from scheduler_engine.api.validation.selectors import label_selector, tolerations
 
 Data = Mapping[str, Any]
 
@@ -81,7 +83,25 @@ def runtime_class_rules(runtime_class: Data) -> Errors:
         yield from requirements({"limits": fixed}, "overhead.podFixed")
     scheduling = runtime_class.get("scheduling") or {}
     yield from labels(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")
-    yield from tolerations_of_class(scheduling.get("tolerations") or (), "scheduling.tolerations")
+    yield from _tolerations(scheduling.get("tolerations") or (), "scheduling.tolerations")
+
+
+def _tolerations(value: Sequence[Data], path: str) -> Errors:
+    """Check those of a RuntimeClass, which may never compare: upstream passes no options there.
+
+    v1.34 names the field twice in their paths.
+    """
+    older, newer = (
+        [without(error, "tolerations_compare") for error in tolerations(value, place)]
+        for place in (f"{path}.tolerations", path)
+    )
+    yield from by_version(older, ("newer_texts: class-tolerations", newer))
+    held: list[dict[str, str]] = []
+    for index, toleration in enumerate(value):
+        listed = {field.capitalize(): toleration.get(field) or "" for field in ("key", "operator", "value", "effect")}
+        if listed in held:
+            yield duplicate(f"{path}[{index}]", {**listed, "TolerationSeconds": toleration.get("tolerationSeconds")})
+        held.append(listed)
 
 
 def runtime_class_update(old: Data, new: Data) -> Errors:

@@ -40,7 +40,10 @@ def restart_policy(container: Data, path: str) -> Errors:
 
 
 def init_restart_policy(container: Data, path: str) -> Errors:
+    """Check an init container or a sidecar. Rules without a policy are one error, whatever they are."""
     policy, own = container.get("restartPolicy"), list(_own_policy(container, path))
+    if policy is None:
+        own = own[:1]
     if policy == "Always":
         place, text = f"{path}.restartPolicyRules", "are not allowed for init containers with restart policy Always"
         strict = [forbidden(place, f"restartPolicyRules {text}")] if container.get("restartPolicyRules") else []

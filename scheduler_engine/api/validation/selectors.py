@@ -29,7 +29,6 @@ from scheduler_engine.api.validation.problems import (
     required,
     supported,
     texts,
-    without,
     worded,
 )
 
@@ -238,12 +237,6 @@ def _min_domains(constraint: Data, path: str) -> Errors:
 
 def tolerations(value: Sequence[Data], path: str) -> Errors:
     yield from each(_toleration)(value, path)
-
-
-def tolerations_of_class(value: Sequence[Data], path: str) -> Errors:
-    """Check those of a RuntimeClass, which may never compare: upstream passes no options there."""
-    for error in tolerations(value, path):
-        yield without(error, "tolerations_compare")
 
 
 def compares(toleration: Data) -> bool:

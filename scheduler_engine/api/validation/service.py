@@ -1,4 +1,4 @@
-"""Rules for a new Service. Source: upstream ``apis/core/validation`` (ValidateServiceCreate)."""
+"""Rules for Services. Source: upstream ``apis/core/validation`` (ValidateServiceCreate, ValidateServiceUpdate)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.addresses import ip_address, network, reachable_address
+from scheduler_engine.api.validation.addresses import (
+    RANGES_ANNOTATION,
+    annotated_ranges,
+    ip_address,
+    network,
+    reachable_address,
+)
 from scheduler_engine.api.validation.containers import PROTOCOLS, dns_label, port_number, port_number_or_name
-from scheduler_engine.api.validation.metadata import labels, metadata_rules
+from scheduler_engine.api.validation.metadata import labels, metadata_rules, metadata_update
 from scheduler_engine.api.validation.problems import (
     Errors,
     Named,
+    Rule,
     duplicate,
     each,
     forbidden,
@@ -29,6 +36,13 @@ TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 LONGEST_AFFINITY_SECONDS = 86_400
 RELAXED_NAMES = ("relaxes_service_names", names.dns_label)
 """A rule, and the check of names where it holds."""
+RANGES_PATH = f"metadata.annotations[{RANGES_ANNOTATION}]"
+ADDRESSES: dict[str, tuple[str, Rule]] = {
+    "clusterIPs": ("clusterIPs", ip_address),
+    "externalIPs": ("externalIPs", ip_address),
+    "loadBalancerSourceRanges": ("LoadBalancerSourceRanges", network),
+}
+"""Field of the spec → its name in errors, and the check of each value."""
 
 _protocol = one_of(PROTOCOLS)
 
@@ -60,7 +74,7 @@ def service_rules(service: Data) -> Errors:
     yield from each(reachable_address)(spec.get("externalIPs") or (), "spec.externalIPs")
     yield from one_of(TYPES)(kind, "spec.type")
     yield from _port_conflicts(ports, kind)
-    yield from _load_balancer(spec, kind)
+    yield from _load_balancer(service, kind)
     yield from _traffic(spec, kind)
 
 
@@ -79,13 +93,27 @@ def has_relaxed_name(service: Data) -> bool:
     return service.get("kind") == "Service" and bool(names.dns_1035_label(service["metadata"].get("name") or ""))
 
 
-def has_loose_address(service: Data) -> bool:
-    """Return True if a Service has an address or a range that only some versions accept."""
-    spec = service.get("spec") or {} if service.get("kind") == "Service" else {}
-    listed = (*(spec.get("clusterIPs") or ()), *(spec.get("externalIPs") or ()))
-    ranges = (item.strip() for item in spec.get("loadBalancerSourceRanges") or ())
-    loose = any(names.strict_ip(item) for item in listed if names.parsed_ip(item))
-    return loose or any(names.strict_cidr(item) for item in ranges if names.parsed_cidr(item))
+def _annotations(service: Data) -> Mapping[str, str]:
+    annotations: Mapping[str, str] = (service.get("metadata") or {}).get("annotations") or {}
+    return annotations
+
+
+def _ranges_of_annotation(service: Data) -> Errors:
+    for item in annotated_ranges(service):
+        yield from network(item, RANGES_PATH)
+
+
+def service_update(old: Data, new: Data) -> Errors:
+    """Check the addresses that the stored Service does not have."""
+    yield from metadata_update(old, new)
+    before, after = old.get("spec") or {}, new.get("spec") or {}
+    if not after.get("loadBalancerSourceRanges") and annotated_ranges(old) != annotated_ranges(new):
+        yield from _ranges_of_annotation(new)
+    for field, (place, rule) in ADDRESSES.items():
+        held = {"None", *(item.strip() for item in before.get(field) or ())}
+        for index, item in enumerate(after.get(field) or ()):
+            if item.strip() not in held:
+                yield from rule(item.strip(), f"spec.{place}[{index}]")
 
 
 def _ports(ports: Sequence[Data]) -> Errors:
@@ -183,9 +211,13 @@ def _port_conflicts(ports: Sequence[Data], kind: str) -> Errors:
         taken.add((protocol, port["port"]))
 
 
-def _load_balancer(spec: Data, kind: str) -> Errors:
-    only = "may only be used when `type` is 'LoadBalancer'"
+def _load_balancer(service: Data, kind: str) -> Errors:
+    spec, only = service.get("spec") or {}, "may only be used when `type` is 'LoadBalancer'"
     ranges = spec.get("loadBalancerSourceRanges") or ()
+    if not ranges and RANGES_ANNOTATION in _annotations(service):
+        if kind != "LoadBalancer":
+            yield forbidden(RANGES_PATH, only)
+        yield from _ranges_of_annotation(service)
     if ranges and kind != "LoadBalancer":
         yield forbidden("spec.LoadBalancerSourceRanges", only)
     yield from each(network)([item.strip() for item in ranges], "spec.LoadBalancerSourceRanges")

@@ -1,4 +1,4 @@
-"""Rules for volumes, claims, storage classes and CSI objects. Source: upstream ``apis/{core,storage}/validation``."""
+"""Rules for volumes, claims and storage classes. Source: upstream ``apis/{core,storage}/validation``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from scheduler_engine.api.validation.problems import (
     forbidden,
     invalid,
     map_shown,
-    nonnegative,
     not_supported,
     one_of,
     present,
@@ -26,10 +25,9 @@ from scheduler_engine.api.validation.problems import (
     texts,
     worded,
 )
-from scheduler_engine.api.validation.selectors import label_selector, node_selector
+from scheduler_engine.api.validation.selectors import node_selector
 from scheduler_engine.api.validation.volumes import (
     VOLUME_SOURCES,
-    driver_name,
     exactly_one_source,
     root_directory,
 )
@@ -133,48 +131,3 @@ def storage_class_update(old: Data, new: Data) -> Errors:
             yield from by_version(older, ("newer_texts: storage-classes", fixed))
     if old.get("volumeBindingMode") != new.get("volumeBindingMode"):
         yield invalid("volumeBindingMode", new.get("volumeBindingMode"), IMMUTABLE)
-
-
-def csi_node_rules(node: Data) -> Errors:
-    yield from metadata_rules(node, names.subdomain, namespaced=False)
-    driver_names: set[str] = set()
-    for index, driver in enumerate((node.get("spec") or {}).get("drivers") or ()):
-        path, name = f"spec.drivers[{index}]", driver["name"]
-        yield from driver_name(name, f"{path}.name")
-        if not driver["nodeID"]:
-            yield required(f"{path}.nodeID")
-        if name in driver_names:
-            yield duplicate(f"{path}.name", name)
-        driver_names.add(name)
-        count = (driver.get("allocatable") or {}).get("count")
-        if count is not None:
-            yield from nonnegative(count, f"{path}.allocatable.count")
-
-
-def csi_driver_rules(driver: Data) -> Errors:
-    yield from metadata_rules(driver, names.subdomain, namespaced=False)
-    yield from driver_name(((driver.get("metadata") or {}).get("name")) or "", "metadata.name")
-    spec = driver.get("spec") or {}
-    in_secrets, field = spec.get("serviceAccountTokenInSecrets"), "serviceAccountTokenInSecrets"
-    if in_secrets is not None and not spec.get("tokenRequests"):
-        yield invalid(f"spec.{field}", in_secrets, f"{field} is set but no tokenRequests are specified")
-
-
-def capacity_rules(capacity: Data) -> Errors:
-    yield from metadata_rules(capacity, names.subdomain, namespaced=True)
-    yield from texts(names.subdomain)(capacity["storageClassName"], "storageClassName")
-    for field in ("capacity", "maximumVolumeSize"):
-        if capacity.get(field) is not None and parse_quantity(capacity[field]).nano < 0:
-            yield invalid(field, capacity[field], "must be greater than or equal to 0")
-    yield from present(capacity, "", (("nodeTopology", lambda value, path: label_selector(value, "nodeTopology")),))
-
-
-def attachment_rules(attachment: Data) -> Errors:
-    spec = attachment.get("spec") or {}
-    yield from metadata_rules(attachment, names.subdomain, namespaced=False)
-    yield from driver_name(spec.get("attacher") or "", "spec.attacher")
-    if not spec.get("nodeName"):
-        yield required("spec.nodeName")
-    source = spec.get("source") or {}
-    if not source.get("persistentVolumeName") and not source.get("inlineVolumeSpec"):
-        yield required("spec.source", "must specify exactly one of inlineVolumeSpec and persistentVolumeName")

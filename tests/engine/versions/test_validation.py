@@ -58,6 +58,16 @@ TOKEN = {"tokenRequests": [{"audience": "a"}]}
 IN_SECRETS = "serviceAccountTokenInSecrets"
 CERTIFICATE = "spec.volumes[0].projected.sources[0].podCertificate"
 LONG = "x" * 64
+TWICE = (
+    'scheduling.tolerations[2]: Duplicate value: {"Key":"b","Operator":"","Value":"","Effect":"",'
+    '"TolerationSeconds":null}'
+)
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container()]}}
+SUBDOMAIN = (
+    'metadata.{}: Invalid value: "{}": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric '
+    "characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
+    r"for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
 NEITHER = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`"
 TAKEN = "must not be set to 'RestartContainer' for non-sidecar initContainers"
 NO_KEY = (
@@ -105,6 +115,43 @@ CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
                 ]
             ]
             * 2,
+        ),
+    ),
+    "rules of an init container need a policy before they are read": (
+        pod(initContainers=[{**container(restartPolicyRules=[{"action": "Wait"}]), "name": "first"}]),
+        ([], *[[f"{FIRST}.restartPolicy: Required value: must specify restartPolicy when restart rules are used"]] * 2),
+    ),
+    "tolerations of a runtime class": (
+        of_kind(
+            "node.k8s.io/v1",
+            "RuntimeClass",
+            handler="h",
+            scheduling={"tolerations": [{"key": "a", "operator": "Lt"}, {"key": "b"}, {"key": "b"}]},
+        ),
+        (
+            [
+                'scheduling.tolerations.tolerations[0].operator: Unsupported value: "Lt": supported values: "Equal", '
+                '"Exists"',
+                TWICE,
+            ],
+            *[
+                [
+                    'scheduling.tolerations[0].operator: Unsupported value: "Lt": supported values: "Equal", '
+                    '"Exists", "Lt", "Gt"',
+                    TWICE,
+                ]
+            ]
+            * 2,
+        ),
+    ),
+    "a replication controller with a wrong start of its name": (
+        {
+            **of_kind("v1", "ReplicationController", spec={"selector": {"a": "b"}, "template": TEMPLATE}),
+            "metadata": {"generateName": "Web-"},
+        },
+        (
+            [SUBDOMAIN.format("generateName", "Web-"), SUBDOMAIN.format("name", "Web-xxxxx")],
+            *[[SUBDOMAIN.format("name", "Web-xxxxx")]] * 2,
         ),
     ),
     "a rule that restarts all containers": (
@@ -438,6 +485,51 @@ def test_v1_36_lets_stored_objects_keep_what_it_no_longer_accepts() -> None:
         cluster.apply(service("other", externalIPs=["203.0.113.010"]))
 
 
+def test_a_stored_service_gets_no_new_address_that_is_not_accepted() -> None:
+    cluster = Cluster(kubernetes=MIDDLE).apply(service("web", externalIPs=["203.0.113.010"]))
+    cluster.execute({"kind": "kubernetes", "version": NEW, "feature_gates": {}})
+    with pytest.raises(Rejected) as refusal:
+        cluster.apply(service("web", externalIPs=["203.0.113.010", "203.0.113.011"]))
+    problem = 'spec.externalIPs[1]: Invalid value: "203.0.113.011": must not have leading 0s'
+    assert [str(error) for error in refusal.value.errors] == [problem]
+
+
+def annotated(ranges: str, **spec: Any) -> Data:
+    written = service("web", type="LoadBalancer", **spec)
+    annotations = {"service.beta.kubernetes.io/load-balancer-source-ranges": ranges}
+    return {**written, "metadata": {"name": "web", "annotations": annotations}}
+
+
+def test_ranges_in_the_annotation_of_a_service_are_checked_if_they_change() -> None:
+    path = "metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]"
+    strict = f'{path}: Invalid value: "203.0.113.1/24": must not have bits set beyond the prefix length'
+    for version, expected in zip(VERSIONS, ([], [], [strict]), strict=True):
+        errors = validate(annotated(" 203.0.113.0/24, 203.0.113.1/24 "), rules=rules_for(version))
+        assert [str(error) for error in errors] == expected
+    [error] = validate({**annotated("203.0.113.0/24"), "spec": service()["spec"]})
+    assert str(error) == f"{path}: Forbidden: may only be used when `type` is 'LoadBalancer'"
+    cluster = Cluster(kubernetes=MIDDLE).apply(annotated("203.0.113.1/24"))
+    cluster.execute({"kind": "kubernetes", "version": NEW, "feature_gates": {}})
+    cluster.apply(annotated("203.0.113.1/24", selector={"a": "b"}))
+    with pytest.raises(Rejected, match="bits set beyond"):
+        cluster.apply(annotated("203.0.113.2/24"))
+
+
+def endpoints(address: str, label: str) -> Data:
+    subsets = [{"addresses": [{"ip": address}], "ports": [{"port": 80}]}]
+    written = of_kind("v1", "Endpoints", subsets=subsets)
+    return {**written, "metadata": {**written["metadata"], "labels": {"a": label}}}
+
+
+def test_stored_endpoints_stay_until_their_subsets_change() -> None:
+    cluster = Cluster(kubernetes=MIDDLE).apply(endpoints("203.0.113.010", "b"))
+    cluster.execute({"kind": "kubernetes", "version": NEW, "feature_gates": {}})
+    cluster.apply(endpoints("203.0.113.010", "c"))
+    assert cluster.simulation.api.existing("Endpoints", "default/x").metadata["labels"] == {"a": "c"}
+    with pytest.raises(Rejected, match=r"subsets\[0\].*must not have leading 0s"):
+        cluster.apply(endpoints("203.0.113.011", "c"))
+
+
 def test_a_service_keeps_its_name_where_the_gate_is_off() -> None:
     cluster = Cluster(kubernetes=NEW).apply(service("3d"))
     cluster.execute({"kind": "kubernetes", "version": MIDDLE, "feature_gates": {}})
@@ -469,6 +561,31 @@ def test_features_of_a_new_node_are_dropped_while_their_gate_is_off(
     cluster.execute({"kind": "kubernetes", "version": version, "feature_gates": {"NodeDeclaredFeatures": False}})
     cluster.apply(declaring.label("a", "b"))
     assert ("declaredFeatures" in cluster.simulation.api.existing("Node", "n1").status) == kept
+
+
+def test_an_older_version_drops_fields_that_it_does_not_know_from_what_is_stored() -> None:
+    token = {"signerName": "acme.example/x", "keyType": "ED25519", "keyPath": "k", "userAnnotations": {"a.b/c": "d"}}
+    projected = {"sources": [{"podCertificate": token}]}
+    declaring = of_kind("v1", "Node", "n1", status={"declaredFeatures": ["A"]})
+    cluster = Cluster(kubernetes=NEW).apply(declaring, pod(volumes=[{"name": "v", "projected": projected}]))
+    cluster.execute({"kind": "kubernetes", "version": OLD, "feature_gates": {}})
+    changes = {"metadata": {"labels": {"a": "b"}}}
+    for kind, key in (("Pod", "default/x"), ("Node", "n1")):
+        cluster.execute({"kind": "patch", "object_kind": kind, "key": key, "changes": changes})
+        held = cluster.simulation.api.existing(kind, key).manifest
+        assert "userAnnotations" not in str(held)
+        assert "declaredFeatures" not in str(held)
+        assert held["metadata"]["labels"]["a"] == "b"
+    changes = {"status": {"declaredFeatures": ["B"]}}
+    with pytest.raises(Rejected, match="unknown field"):
+        cluster.execute({"kind": "patch", "object_kind": "Node", "key": "n1", "changes": changes})
+
+
+def test_an_older_version_taints_a_node_with_features() -> None:
+    cluster = Cluster(kubernetes=NEW).apply(make_node("n1").status(declaredFeatures=["A"]))
+    cluster.execute({"kind": "kubernetes", "version": OLD, "feature_gates": {}})
+    cluster.execute({"kind": "taint", "node": "n1", "key": "x", "effect": "NoSchedule", "on": True})
+    assert cluster.simulation.api.existing("Node", "n1").spec["taints"] == [{"key": "x", "effect": "NoSchedule"}]
 
 
 def volume(zone: str) -> Data:
@@ -632,3 +749,137 @@ def test_an_odd_address_that_is_still_allowed_is_called_invalid_in_v1_36() -> No
     manifest, lenient = service(externalIPs=["203.0.113.010"]), rules_for(NEW, {"StrictIPCIDRValidation": False})
     checked = check_text(json.dumps(manifest), rules=lenient)
     assert [str(item) for item in checked.warnings] == [EXTERNAL, ODD.format("is invalid")]
+
+
+def csi_node(count: int, node_id: str = "n1", *keys: str) -> Data:
+    entry = {"name": "csi.acme.example", "nodeID": node_id, "topologyKeys": [*keys], "allocatable": {"count": count}}
+    return of_kind("storage.k8s.io/v1", "CSINode", "n1", spec={"drivers": [entry]})
+
+
+def attachment(**source: Any) -> Data:
+    spec = {"attacher": "csi.acme.example", "nodeName": "n1", "source": source}
+    return of_kind("storage.k8s.io/v1", "VolumeAttachment", spec=spec)
+
+
+def capacity(**fields: Any) -> Data:
+    return of_kind("storage.k8s.io/v1", "CSIStorageCapacity", storageClassName="fast", **fields)
+
+
+def fixed(path: str, value: Any) -> str:
+    return f"{path}: Invalid value: {json.dumps(value, separators=(',', ':'))}: field is immutable"
+
+
+def fixed_driver(node_id: str, allocatable: Data | None) -> str:
+    shown: Data = {"Name": "csi.acme.example", "NodeID": node_id, "TopologyKeys": [], "Allocatable": allocatable}
+    return fixed("spec.drivers", shown)
+
+
+ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+PERIOD, LONG_ID = "nodeAllocatableUpdatePeriodSeconds", "x" * 257
+CSI_CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
+    "a driver with unknown words": (
+        driver(fsGroupPolicy="Some", volumeLifecycleModes=["Some"]),
+        always(
+            'spec.fsGroupPolicy: Unsupported value: "Some": supported values: "File", "None", '
+            '"ReadWriteOnceWithFSType"',
+            'spec.volumeLifecycleModes: Unsupported value: "Some": supported values: "Persistent", "Ephemeral"',
+        ),
+    ),
+    "tokens that last too short or too long, or of the same audience": (
+        driver(
+            tokenRequests=[
+                {"audience": "a", "expirationSeconds": 599},
+                {"audience": "b", "expirationSeconds": 2**32 + 1},
+                {"audience": "a"},
+            ]
+        ),
+        always(
+            "spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 "
+            "minutes",
+            "spec.tokenRequests[1].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger "
+            "than 2^32 seconds",
+            'spec.tokenRequests[2].audience: Duplicate value: "a"',
+        ),
+    ),
+    "a driver that counts its volumes too often": (
+        driver(**{PERIOD: 9}),
+        ([], *[[f"spec.{PERIOD}: Invalid value: 9: must be greater than or equal to 10 seconds"]] * 2),
+    ),
+    "a node with a long ID and the same key twice": (
+        csi_node(1, LONG_ID, "a", "a"),
+        always(
+            f'spec.drivers[0].nodeID: Invalid value: "{LONG_ID}": must be 256 characters or less',
+            'spec.drivers[0]: Duplicate value: "a"',
+        ),
+    ),
+    "an attachment of two volumes": (
+        attachment(persistentVolumeName="v", inlineVolumeSpec={"accessModes": ["ReadWriteOnce"]}),
+        always(f"spec.source: Forbidden: {ONE_SOURCE}"),
+    ),
+    "an attachment of none": (attachment(), always(f"spec.source: Required value: {ONE_SOURCE}")),
+}
+UPDATES: dict[str, tuple[Data, Data, tuple[str, ...]]] = {
+    "the number of volumes": (
+        csi_node(2),
+        csi_node(1),
+        (fixed_driver("n1", {"Count": 1}), "", ""),
+    ),
+    "the ID of a node": (
+        csi_node(1),
+        csi_node(1, "n2"),
+        (fixed_driver("n2", {"Count": 1}), *[fixed_driver("n2", None)] * 2),
+    ),
+    "whether a driver attaches": (
+        driver(),
+        driver(attachRequired=False),
+        (fixed("spec.attachedRequired", False),) * 3,
+    ),
+    "the class of a capacity": (
+        capacity(),
+        {**capacity(), "storageClassName": "slow"},
+        (fixed("storageClassName", "slow"),) * 3,
+    ),
+    "the nodes of a capacity": (
+        capacity(),
+        capacity(nodeTopology={"matchLabels": {"a": "b"}}),
+        (fixed("nodeTopology", {"matchLabels": {"a": "b"}}),) * 3,
+    ),
+}
+
+
+@pytest.mark.parametrize("words", CSI_CASES)
+def test_objects_of_csi_drivers_are_checked(words: str) -> None:
+    manifest, expected = CSI_CASES[words]
+    for version, errors in zip(VERSIONS, expected, strict=True):
+        assert [str(error) for error in validate(manifest, rules=rules_for(version))] == errors, version
+
+
+@pytest.mark.parametrize("words", UPDATES)
+def test_what_an_update_of_a_csi_object_may_not_change(words: str) -> None:
+    before, after, expected = UPDATES[words]
+    for version, problem in zip(VERSIONS, expected, strict=True):
+        cluster = Cluster(kubernetes=version).apply(make_node("n1"), before)
+        cluster.apply(before)
+        if problem:
+            with pytest.raises(Rejected) as refusal:
+                cluster.apply(after)
+            assert [str(error) for error in refusal.value.errors] == [problem], version
+        else:
+            cluster.apply(after)
+
+
+@pytest.mark.parametrize(
+    ("version", "path"), [(OLD, "scheduling.tolerations.tolerations"), (NEW, "scheduling.tolerations")]
+)
+def test_the_error_about_a_class_points_to_its_line(version: str, path: str) -> None:
+    lines = ["scheduling:", "  tolerations:", "  - key: a", "    operator: Some"]
+    text = "\n".join(["apiVersion: node.k8s.io/v1", "kind: RuntimeClass", "metadata: {name: r}", "handler: h", *lines])
+    [error] = check_text(text, rules=rules_for(version)).errors
+    assert (error.path, error.line) == (f"{path}[0].operator", 8)
+
+
+def test_an_attachment_stays() -> None:
+    cluster = Cluster().apply(attachment(persistentVolumeName="v"))
+    cluster.apply(attachment(persistentVolumeName="v"))
+    with pytest.raises(Rejected, match=r"spec: Invalid value: .*field is immutable"):
+        cluster.apply(attachment(persistentVolumeName="w"))

@@ -7,7 +7,7 @@ unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -195,7 +195,8 @@ def without_later_fields(manifest: Manifest, rules: Rules, notes: Notes) -> Mani
     kind, absent = manifest["kind"], absent_fields(rules)
     for part, known in TYPES[kind].items():
         held_part = manifest.get(part) if known.type in TYPES else None
-        for name in [name for name in held_part or () if (known.type, name) in absent]:
+        names = held_part if isinstance(held_part, Mapping) else ()  # Some parts are lists.
+        for name in [name for name in names if (known.type, name) in absent]:
             manifest = {**manifest, part: {field: item for field, item in manifest[part].items() if field != name}}
             held = notes.setdefault("unknown-fields", {})
             about = f"{kind}: {part}.{name}"

@@ -208,7 +208,7 @@ def test_replays_find_what_was_decided_once(visitor: Any, node: Any, pod: Any) -
 def test_a_server_error_is_shown_in_the_page(
     visitor: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, words: str
 ) -> None:
-    def broken(*args: Any) -> None:
+    def broken(*args: Any, **options: Any) -> None:
         raise error
 
     monkeypatch.setattr(store, "execute_all", broken)

@@ -70,6 +70,7 @@ def _facts_about(simulation: Simulation, cycle: Cycle) -> Iterator[Facts | None]
 
 ZONE = "topology.kubernetes.io/zone"
 NAMES = tuple(f"n{number}" for number in range(6))
+LIMITS_CHANGE = {"MutableCSINodeAllocatableCount": True}
 CHANGES: dict[str, tuple[commands.Command, ...]] = {
     "a CSINode allows less": tuple(commands.Apply((csi_node(name, {DRIVER: 1}),)) for name in NAMES[:3]),
     "a CSINode is gone": (commands.Delete("CSINode", "n0"),),
@@ -113,7 +114,7 @@ def _storage() -> list[commands.Command]:
 
 def _outcome(changes: tuple[commands.Command, ...], stages: int) -> str:
     """Play a first pod, then one during whose cycle the objects change after a number of stages."""
-    simulation = Simulation(full=False)
+    simulation = Simulation(full=False, feature_gates=LIMITS_CHANGE)
     first, second = (make_pod(name).claim("own").claim("local").obj() for name in ("first", "second"))
     deleted = commands.Delete("Pod", "default/first")
     steps = [*_storage(), commands.Apply((first,)), *[commands.Stage()] * 4, deleted, commands.Run(20)]
@@ -140,7 +141,7 @@ def test_a_change_between_two_stages_counts(change: str, stages: int) -> None:
 
 
 def _server() -> Simulation:
-    simulation = Simulation()
+    simulation = Simulation(feature_gates=LIMITS_CHANGE)
     simulation.execute(commands.Apply((csi_node("n1", {DRIVER: 1}), csi_node("n2", {DRIVER: 1}))))
     return simulation
 

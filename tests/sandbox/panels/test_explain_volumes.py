@@ -159,7 +159,7 @@ LATER: dict[str, tuple[str, list[str], list[Command], str]] = {
     "the node's volume limit rises": (
         "NodeVolumeLimits",
         ["bound-a"],
-        [commands.Apply((csi_node("n1", {"csi.example.com": 9}),))],
+        [commands.Delete("CSINode", "n1"), commands.Apply((csi_node("n1", {"csi.example.com": 9}),))],
         "a",
     ),
     "the claim on the node is deleted": (

@@ -23,6 +23,7 @@ AGAIN = (202, 409, 502, 503, 504)
 """Statuses after which a page asks again."""
 OPENING_SECONDS = 300
 TEXT, CLOSE, PING, PONG = 0x81, 0x88, 0x89, 0x8A
+EVENTS = "text/event-stream"
 PANEL = re.compile(r'(?=<section id="panel-([a-z]+)")')
 
 
@@ -96,6 +97,9 @@ async def read_answer(reader: asyncio.StreamReader, bodiless: bool = False) -> A
     headers = {name.lower(): value.strip() for name, _, value in named}
     if bodiless:
         body = b""
+    elif headers.get("content-type", "").startswith(EVENTS):
+        # It never ends by itself: leave after the beginning.
+        body, headers["connection"] = await _chunk(reader), "close"
     elif headers.get("transfer-encoding") == "chunked":
         body = await _chunks(reader)
     else:
@@ -105,11 +109,16 @@ async def read_answer(reader: asyncio.StreamReader, bodiless: bool = False) -> A
 
 async def _chunks(reader: asyncio.StreamReader) -> bytes:
     parts = []
-    while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
-        parts.append(await reader.readexactly(size))
-        await reader.readexactly(2)
-    await reader.readuntil(b"\r\n")
+    while part := await _chunk(reader):
+        parts.append(part)
     return b"".join(parts)
+
+
+async def _chunk(reader: asyncio.StreamReader) -> bytes:
+    """Read the next chunk, with the line end after it. Empty: it is the last one."""
+    part = await reader.readexactly(int((await reader.readuntil(b"\r\n")).split(b";")[0], 16))
+    await reader.readexactly(2)
+    return part
 
 
 class Line:

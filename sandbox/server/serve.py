@@ -26,7 +26,7 @@ from sandbox.limits.server import Limits, Places
 from sandbox.runtime import measures
 from sandbox.server.connections import Channel, Factory, LiveLine, LiveLineFactory, Request
 from sandbox.server.probes import PATHS
-from sandbox.web.streams import sandbox_of, stream_for
+from sandbox.web.streams import sandbox_of
 from sandbox.words.say import say
 
 CHECK_SECONDS = 0.5
@@ -121,13 +121,13 @@ class Server(DaphneServer):
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> asyncio.Queue[Any] | None:
         """Start the site on a request or live line, and return its queue of messages. None: it was refused."""
         http = isinstance(protocol, Request)
+        followed = sandbox_of(scope)
         # A probe must learn that a busy process is alive.
-        stream = stream_for(scope) is not None
-        counted = http and not stream and scope["path"] not in PATHS
+        counted = http and not followed and scope["path"] not in PATHS
         if counted and (self.stopping or not self.requests.take(protocol.sender)):
             protocol.channel.refuse(503, "requests", say("limits.requests"), scope["path"])
             return None
-        if stream and not self._take_line(protocol.sender, sandbox_of(scope)):
+        if followed and not self._take_line(protocol.sender, followed):
             protocol.channel.refuse(503, "sockets", say("limits.requests"), scope["path"])
             return None
         queue: asyncio.Queue[Any] = asyncio.Queue()
@@ -141,17 +141,17 @@ class Server(DaphneServer):
         def done(_: asyncio.Future[Any]) -> None:
             if counted:
                 self.requests.give_back(protocol.sender)
-            if stream:
+            if followed:
                 self.streams.discard(task)
                 self.senders.give_back(protocol.sender)
-                self.sandboxes.give_back(sandbox_of(scope))
+                self.sandboxes.give_back(followed)
             if http:
                 protocol.release_body()
 
         scope["asgi"] = {"version": "3.0"}
         task = asyncio.ensure_future(self.application(scope, receive, partial(self.handle_reply, protocol)))
         self.connections[protocol]["application_instance"] = task
-        if stream:
+        if followed:
             self.streams.add(task)
         task.add_done_callback(done)
         return queue

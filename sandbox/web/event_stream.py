@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
 
+from sandbox.kube.watches import SANDBOX
 from sandbox.limits import ratelimit
 from sandbox.web.access import TOO_OFTEN, Access, problem_data
 from sandbox.web.api.access import access_to
@@ -15,17 +14,11 @@ from sandbox.web.errors import RateExceeded, refusal_of
 from sandbox.web.following import Following, Part, Refusal
 from sandbox.words.say import say
 
-EVENTS = re.compile(r"/api/v1/sandboxes/(?P<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/(?P<token>[^/]+)/events")
-
 
 class EventStream(Following):
+    path = re.compile(rf"/api/v1/sandboxes/{SANDBOX}/events")
     content_type = "text/event-stream"
     space = ":\n\n"
-
-    def address(self, scope: Mapping[str, Any]) -> Mapping[str, str]:
-        found = EVENTS.fullmatch(scope["path"])
-        assert found is not None
-        return found.groupdict()
 
     def admit(self) -> Access:
         self.http.get_host()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -61,13 +62,16 @@ def _headers(request: HttpRequest, content_type: str) -> list[tuple[bytes, bytes
 class Following(AsyncConsumer):
     """One answer. A change marks it as behind; one task sends until it is up to date, as fast as the client reads."""
 
+    path: re.Pattern[str]
+    """Its groups are ``id`` and ``token`` of the sandbox, and what else the path has."""
     content_type: str
     space: str
     """What clients skip."""
 
-    def address(self, scope: Mapping[str, Any]) -> Mapping[str, str]:
-        """Return ``id`` and ``token`` of the sandbox in the path, and what else the path has."""
-        raise NotImplementedError
+    @classmethod
+    def asked_by(cls, scope: Mapping[str, Any]) -> bool:
+        """Return True if this answers the request of an ASGI scope."""
+        return scope["type"] == "http" and scope["method"] == "GET" and cls.path.fullmatch(scope["path"]) is not None
 
     def admit(self) -> Access:
         """Return what the link allows, after the checks of every request, and note what is asked for."""
@@ -86,7 +90,9 @@ class Following(AsyncConsumer):
         return LONGEST_SECONDS
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        self.named = self.address(scope)
+        found = self.path.fullmatch(scope["path"])
+        assert found is not None
+        self.named = found.groupdict()
         self.sandbox_id, self.token = UUID(self.named["id"]), self.named["token"]
         self.http = ASGIRequest(scope, BytesIO())
         self.access: Access | None = None

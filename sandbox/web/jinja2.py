@@ -73,7 +73,7 @@ class Environment(jinja2.Environment):
 
 def environment(**options: Any) -> Environment:
     """Return the environment for ``TEMPLATES``. ``options`` are those of ``jinja2.Environment``."""
-    result = Environment(**{"bytecode_cache": compiled_templates()} | options)
+    result = Environment(bytecode_cache=compiled_templates(), **options)
 
     # A page has hundreds of such parts. Most of them do not change in a step, and are rendered once.
     @lru_cache(20_000)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.kube.reading import Request
 from sandbox.kube.statuses import failure, no_resource
-from sandbox.kube.watches import WATCHED
+from sandbox.kube.watches import WATCHED, is_watch
 from sandbox.limits import ratelimit
 from sandbox.pool import engines
 from sandbox.web.access import Access, open_access
@@ -18,14 +18,14 @@ from sandbox.worker import jobs
 
 
 class KubeWatch(Following):
+    path = WATCHED
     content_type = "application/json"
     space = " "
     """An empty line is an event without a type to the Python client."""
 
-    def address(self, scope: Mapping[str, Any]) -> Mapping[str, str]:
-        found = WATCHED.fullmatch(scope["path"])
-        assert found is not None
-        return found.groupdict()
+    @classmethod
+    def asked_by(cls, scope: Mapping[str, Any]) -> bool:
+        return super().asked_by(scope) and is_watch(scope["query_string"])
 
     def admit(self) -> Access:
         self.http.get_host()

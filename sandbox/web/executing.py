@@ -22,9 +22,9 @@ V = TypeVar("V")
 DONE, UNKNOWN = "done", "unknown"
 
 
-def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "", once: Once | None = None) -> Position:
+def execute(sandbox: Sandbox, command: dict[str, Any], who: str = "") -> Position:
     """Execute a command as ``store.execute``, and count its kind, its result and its seconds."""
-    return execute_all(sandbox, [command], who, once)[-1]
+    return execute_all(sandbox, [command], who)[-1]
 
 
 def execute_all(

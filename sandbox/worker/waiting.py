@@ -24,8 +24,9 @@ class Wait:
     expectations: Sequence[Data]
     seconds: float
     wrong: list[list[str]] = field(default_factory=list)
-    judged_at: int = -1
-    """Entries of the trace when they were judged."""
+    run: RunView = field(init=False)
+    entries: int = -1
+    """Entries of the trace that ``run`` has read."""
 
     def commands(self) -> Iterator[str]:
         """Yield the texts of the commands. Each must be executed before the next one is asked for."""
@@ -40,9 +41,8 @@ class Wait:
             yield to_text({"kind": "advance", "seconds": (until_us - now_us) / SECOND_US, "play": True})
 
     def _holds(self) -> bool:
-        entries = len(self.live.simulation.recorder.entries)
-        if self.judged_at != entries:
-            run = RunView(self.live.simulation)
-            self.wrong = [wrong_with(run, expectation) for expectation in self.expectations]
-            self.judged_at = entries
+        simulation = self.live.simulation
+        if self.entries != len(simulation.recorder.entries):
+            self.run, self.entries = RunView(simulation), len(simulation.recorder.entries)
+        self.wrong = [wrong_with(self.run, expectation) for expectation in self.expectations]
         return not any(self.wrong)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
+from typing import TypeVar
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -19,6 +20,8 @@ from sandbox.web.errors import BadQuery, RateExceeded
 from sandbox.words.say import say
 
 PROBLEMS = dict.fromkeys((400, 403, 404, 409, 413, 422, 423, 429, 500, 503, 507), shapes.Problem)
+T = TypeVar("T")
+
 REPLAYED = "Idempotency-Replayed"
 ONE = "/sandboxes/{uuid:sandbox_id}/{token}"
 
@@ -46,10 +49,10 @@ def moment_of(text: str) -> Moment | None:
     return moment
 
 
-def once(request: HttpRequest, response: HttpResponse, access: Access, act: Callable[[Once | None], object]) -> bool:
-    """Carry a request out, unless it has an idempotency key and was carried out before. Return True if it is now.
+def once(request: HttpRequest, response: HttpResponse, access: Access, act: Callable[[Once | None], T]) -> T | None:
+    """Carry a request out, unless it has an idempotency key and was carried out before. Return what ``act`` returns.
 
-    ``response``: gets a header if it was before.
+    None: it was carried out before, which ``response`` says in a header.
     """
     key = request.headers.get(HEADER, "")
     if len(key) > LONGEST_KEY:
@@ -58,8 +61,7 @@ def once(request: HttpRequest, response: HttpResponse, access: Access, act: Call
     try:
         if wanted is not None:
             wanted.check(access.sandbox.pk)
-        act(wanted)
+        return act(wanted)
     except DoneAlready:
         response.headers[REPLAYED] = "true"
-        return False
-    return True
+        return None

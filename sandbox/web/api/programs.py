@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from sandbox.storage.models import printable
 from sandbox.web import executing
 from sandbox.web.api import explanations, shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to, moment_of, once
-from sandbox.web.api.states import UNREAD, event_of, state_after, state_tried
+from sandbox.web.api.states import UNREAD, changed, event_of, state_after
 from sandbox.web.errors import BadQuery
 from sandbox.words.say import say
 from sandbox.worker import jobs
@@ -57,11 +58,7 @@ def batch(
 ) -> Any:
     """Execute commands one after the other, all or none. They are one change, which one step back does not undo."""
     access = access_to(request, sandbox_id, token, True)
-    commands = [command.root for command in body.commands]
-    if dry_run:
-        return state_tried(access, commands)
-    once(request, response, access, lambda key: executing.execute_all(access.sandbox, commands, printable(who), key))
-    return state_after(access)
+    return changed(request, response, access, [command.root for command in body.commands], who, dry_run)
 
 
 @router.post(f"{ONE}/wait", response={200: shapes.Waited, **UNREAD, **PROBLEMS}, summary=say("api.wait"))
@@ -74,9 +71,11 @@ def wait(
     """
     access = access_to(request, sandbox_id, token, True)
     _check(body.until, "until")
-    wanted, label = (body.until, body.seconds), printable(who)
-    once(request, response, access, lambda key: executing.carry_out(access.sandbox, jobs.wait, wanted, label, key))
-    differs = engines.read(access.sandbox, jobs.judged, body.until, None)
+    wanted = body.until, body.seconds
+    act = partial(executing.carry_out, access.sandbox, jobs.wait, wanted, printable(who))
+    differs = once(request, response, access, act)
+    if differs is None:
+        differs = engines.read(access.sandbox, jobs.judged, body.until, None)
     state = state_after(access)
     if isinstance(state, Status):
         return state

@@ -23,11 +23,10 @@ from sandbox.pool import engines
 from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
-from sandbox.web import executing
 from sandbox.web.access import TOO_OFTEN, field_problem
 from sandbox.web.api import answers, programs, questions, shapes
-from sandbox.web.api.access import ONE, PROBLEMS, access_to, once
-from sandbox.web.api.states import UNREAD, state_after, state_of, state_tried
+from sandbox.web.api.access import ONE, PROBLEMS, access_to
+from sandbox.web.api.states import UNREAD, changed, state_after, state_of
 from sandbox.web.errors import RateExceeded
 from sandbox.web.files import FILES, attachment
 from sandbox.web.shared import FOR_AN_HOUR, same_for_all
@@ -110,10 +109,7 @@ def execute(
 ) -> Any:
     """Execute one command, as in a log: a stage, a pod, an advance, a patch …"""
     access = access_to(request, sandbox_id, token, True)
-    if dry_run:
-        return state_tried(access, [command.root])
-    once(request, response, access, lambda key: executing.execute(access.sandbox, command.root, printable(who), key))
-    return state_after(access)
+    return changed(request, response, access, [command.root], who, dry_run)
 
 
 @router.post(
@@ -139,11 +135,7 @@ def apply(
         raise Rejected(checked.errors)
     command = {"kind": "apply", "manifests": manifests}
     try:
-        if dry_run:
-            state: Any = state_tried(access, [command])
-        else:
-            once(request, response, access, lambda key: executing.execute(access.sandbox, command, printable(who), key))
-            state = state_after(access)
+        state = changed(request, response, access, [command], who, dry_run)
     except Rejected as error:
         raise Rejected(engines.read(access.sandbox, jobs.locate, text, error.errors)) from error
     if isinstance(state, Status):

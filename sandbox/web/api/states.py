@@ -1,4 +1,4 @@
-"""The state of a sandbox, as every route that changes it answers."""
+"""The state of a sandbox, with which every route that changes it answers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
 from ninja import Status
 
 from sandbox.changes import store
 from sandbox.limits.quotas import OverQuota
 from sandbox.pool import engines
+from sandbox.storage.models import printable
 from sandbox.storage.records import Position
+from sandbox.web import executing
 from sandbox.web.access import Access
 from sandbox.web.api import shapes
+from sandbox.web.api.access import once
 from sandbox.web.errors import refusal_of
 from sandbox.words.say import say
 from sandbox.worker import jobs
@@ -46,12 +50,22 @@ def state_after(access: Access) -> Any:
         return Status(202, {"message": say("api.changed-unread", reason=refusal_of(error).message)})
 
 
-def state_tried(access: Access, commands: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the state that commands would lead to. Raises as ``store.execute``."""
-    return _shown(access, *store.tried(access.sandbox, commands))
-
-
 def _shown(access: Access, position: Position, state: dict[str, Any]) -> dict[str, Any]:
     sandbox = access.sandbox
     known = {"title": sandbox.title, "seed": sandbox.seed, "queue_rules": sandbox.queue_rules}
     return {**known, "head": position.head, "length": position.length, **state}
+
+
+def changed(
+    request: HttpRequest,
+    response: HttpResponse,
+    access: Access,
+    commands: Sequence[dict[str, Any]],
+    who: str,
+    dry_run: bool,
+) -> Any:
+    """Execute commands, all or none, and return the state after them. ``dry_run``: only try them."""
+    if dry_run:
+        return _shown(access, *store.tried(access.sandbox, commands))
+    once(request, response, access, lambda key: executing.execute_all(access.sandbox, commands, printable(who), key))
+    return state_after(access)

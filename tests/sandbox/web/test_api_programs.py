@@ -258,3 +258,12 @@ def test_keys_are_forgotten_after_a_day(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(once, "KEPT", timedelta(0))
     post(f"{base}/commands", {"kind": "advance", "seconds": 5}, headers={"Idempotency-Key": "new"})
     assert [*Done.objects.values_list("key", flat=True)] == ["new"]
+
+
+def test_waiting_also_ends_with_the_time_alone() -> None:
+    base = cluster()
+    post(f"{base}/commands", RUN)
+    now = get(base).json()["seconds"]
+    waited = post(f"{base}/wait", {"until": [{"clock": now + 7}], "seconds": 7}).json()
+    assert waited["met"]
+    assert waited["until"][0]["differs"] == []

@@ -11,11 +11,9 @@ from sandbox.words.yaml_text import written
 from sandbox.worker.earlier import simulation_at
 from sandbox.worker.live import Live
 from sandbox.worker.so_far import SoFar
-from scheduler_engine import commands
 from scheduler_engine.answers import fix_phrases
-from scheduler_engine.answers.changes import commands_for
+from scheduler_engine.answers.fixed import fixed
 from scheduler_engine.answers.fixes import MOST_TRIES, Fix, fixes
-from scheduler_engine.answers.patches import Patch, patches
 from scheduler_engine.simulation import Simulation
 
 MOST = 6
@@ -59,14 +57,9 @@ def _so_far(data: dict[str, Any]) -> SoFar:
 
 
 def _fix(simulation: Simulation, fix: Fix) -> dict[str, Any]:
-    return {
-        "sentence": fix_phrases.sentence(fix),
-        "node": fix.node,
-        "steps": [_step(patch) for patch in patches(simulation, fix)],
-        "commands": [commands.to_json(command) for command in commands_for(simulation, fix.edits)],
-    }
+    data = fixed(simulation, fix)
+    return {**data, "steps": [{**step, "manifest": _text(step["manifest"])} for step in data["steps"]]}
 
 
-def _step(patch: Patch) -> dict[str, str]:
-    manifest = "" if patch.manifest is None else written(dict(patch.manifest))
-    return {"text": fix_phrases.step(patch), "manifest": manifest}
+def _text(manifest: dict[str, Any] | None) -> str:
+    return "" if manifest is None else written(manifest)

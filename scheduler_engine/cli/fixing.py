@@ -10,6 +10,7 @@ import click
 import yaml
 
 from scheduler_engine.answers import fix_phrases
+from scheduler_engine.answers.fixed import fixed as in_data
 from scheduler_engine.answers.fixes import Fix, fixes, own_refusals
 from scheduler_engine.answers.patches import Patch, patches
 from scheduler_engine.cli.lines import wrapped
@@ -37,19 +38,7 @@ def fixed(simulation: Simulation, key: str) -> Iterator[str]:
 def fixes_in_data(simulation: Simulation, key: str) -> dict[str, Any]:
     """Return all fixes for a pod as plain data: ``problem``: why there is none, "" if there are some."""
     found, problem = _found(simulation, key)
-    shown = [
-        {
-            "text": fix_phrases.sentence(fix),
-            "node": fix.node,
-            "victims": list(fix.victims),
-            "steps": [
-                {"text": fix_phrases.step(patch), "manifest": patch.manifest and dict(patch.manifest)}
-                for patch in patches(simulation, fix)
-            ],
-        }
-        for fix in found
-    ]
-    return {"pod": key, "problem": problem, "fixes": shown}
+    return {"pod": key, "problem": problem, "fixes": [in_data(simulation, fix) for fix in found]}
 
 
 def _found(simulation: Simulation, key: str) -> tuple[list[Fix], str]:

@@ -296,10 +296,13 @@ class Step(Schema):
 
 
 class Fix(Schema):
-    """A set of changes after which the pod runs on ``node``. ``commands``: for the call ``batch``."""
+    """A set of changes after which the pod runs on ``node``. ``victims``: pods that preemption then deletes.
+    ``commands``: for the call ``batch``.
+    """
 
     sentence: str
     node: str
+    victims: list[str]
     steps: list[Step]
     commands: list[Command]
 

@@ -51,7 +51,11 @@ RENAMED = {
 def recorded_events(world: World, group: str = "") -> dict[str, dict[str, Any]]:
     """Return the Kubernetes events by key, in the form of a group."""
     rows = (recorded_event(world, number, group) for number in range(1, len(world.kube_events) + 1))
-    return {f"{row['metadata']['namespace']}/{row['metadata']['name']}": row for row in rows}
+    return {event_key(row): row for row in rows}
+
+
+def event_key(event: Mapping[str, Any]) -> str:
+    return f"{event['metadata']['namespace']}/{event['metadata']['name']}"
 
 
 def recorded_event(world: World, number: int, group: str = "") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sandbox.kube.events import recorded_event, recorded_events
+from sandbox.kube.events import event_key, recorded_event, recorded_events
 from sandbox.kube.resources import Resource
 from sandbox.kube.revisions import KIND, controller_revisions
 from sandbox.panels.model.world import World
@@ -26,6 +26,7 @@ class Change:
     """A change of one object. ``before`` and ``after``: None if it did not exist, or does not any more."""
 
     number: int
+    key: str
     before: Manifest | None
     after: Manifest | None
 
@@ -43,11 +44,10 @@ def objects_at(world: World, resource: Resource, version: int) -> Objects:
     """Return the objects of a resource as they were at a version of a history."""
     objects = dict(objects_of(world, resource))
     for change in reversed(changes_since(world, resource, version)):
-        key = _key(change.before or change.after or {})
         if change.before is None:
-            objects.pop(key, None)
+            objects.pop(change.key, None)
         else:
-            objects[key] = change.before
+            objects[change.key] = change.before
     return objects
 
 
@@ -56,12 +56,6 @@ def changes_since(world: World, resource: Resource, version: int) -> Sequence[Ch
     if resource.kind == "Event":
         return _events_since(world, version, resource.group)
     return _objects_since(world, version, resource.kind)
-
-
-def _key(manifest: Manifest) -> str:
-    metadata = manifest["metadata"]
-    namespace = metadata.get("namespace")
-    return f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])
 
 
 def _backwards(world: World) -> Iterator[tuple[int, Entry]]:
@@ -90,7 +84,7 @@ def _objects_since(world: World, version: int, kind: str) -> Sequence[Change]:
         if number > version:
             if not isinstance(event, ObjectAdded):
                 lacking[event.key] = len(found)
-            found.append(Change(number, None, after))
+            found.append(Change(number, event.key, None, after))
     return found[::-1]
 
 
@@ -102,5 +96,5 @@ def _events_since(world: World, length: int, group: str) -> Sequence[Change]:
         if recorded.last <= length:
             break
         after = recorded_event(world, number, group)
-        changes.append(Change(recorded.last, after if recorded.first <= length else None, after))
+        changes.append(Change(recorded.last, event_key(after), after if recorded.first <= length else None, after))
     return changes[::-1]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import field as with_default
+from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.kube.bodies import NO_METADATA
@@ -28,14 +27,20 @@ PRECONDITIONS = (
     ("resourceVersion", "ResourceVersion", "The object might have been modified"),
 )
 """Field of a precondition, its name in the message, and what may have happened."""
-TITLES = {field: title for field, title, _ in PRECONDITIONS}
+TITLES = {name: title for name, title, _ in PRECONDITIONS}
 SET_BY_SERVER = (
     *("uid", "resourceVersion", "creationTimestamp", "generation"),
     *("selfLink", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
 """Metadata whose values in a request only name the version that it is about."""
 NEEDS_VERSION = (
-    *("CSIDriver", "CSINode", "CSIStorageCapacity", "Lease", "PodDisruptionBudget", "RuntimeClass", "VolumeAttachment"),
+    "CSIDriver",
+    "CSINode",
+    "CSIStorageCapacity",
+    "Lease",
+    "PodDisruptionBudget",
+    "RuntimeClass",
+    "VolumeAttachment",
 )
 """Kinds whose updates must name a version. Source: their ``AllowUnconditionalUpdate`` upstream."""
 NOTHING: Manifest = {"metadata": {"uid": ""}}
@@ -59,7 +64,7 @@ class Planned:
 
     commands: tuple[Command, ...]
     answer: Callable[[Simulation], tuple[int, dict[str, Any]]]
-    options: Manifest = with_default(default_factory=dict)
+    options: Manifest = field(default_factory=dict)
     dry_run: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -107,12 +112,12 @@ def check_stored(
 ) -> None:
     """Raise ``Refused`` if the storage has another object of the name. ``fields``: what the sender may name it by."""
     resource, shown = wanted.resource, versions.object(old)["metadata"]
-    for field in fields:
-        said = str(_metadata(new).get(field) or shown[field])
-        if said == shown[field] or (field == "resourceVersion" and _is_present(versions, said, old["metadata"])):
+    for name in fields:
+        said = str(_metadata(new).get(name) or shown[name])
+        if said == shown[name] or (name == "resourceVersion" and _is_present(versions, said, old["metadata"])):
             continue
         key = f"/registry/{STORED_AT.get(resource.plural, resource.plural)}/{wanted.key}"
-        why = _differing(TITLES[field], said, shown[field])
+        why = _differing(TITLES[name], said, shown[name])
         text = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
         raise conflict(resource.plural, resource.group, wanted.name, text)
 

@@ -53,7 +53,7 @@ def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     kind = (config.get("apiVersion"), config.get("kind")) if isinstance(config, Mapping) else (None, None)
     if kind != (SCALE_VERSION, "Scale"):
         raise Refused(400, f"invalid object type: {kind[0] or ''}, Kind={kind[1] or ''}")
-    metadata, spec = ({} if config.get(name) is None else config[name] for name in ("metadata", "spec"))
+    metadata, spec = ({} if config.get(part) is None else config[part] for part in ("metadata", "spec"))
     if not isinstance(metadata, Mapping) or not isinstance(spec, Mapping):
         raise Refused(400, "the object provided is unrecognized (must be of type Scale)")
     if metadata.get("name", wanted.name) != wanted.name:
@@ -62,9 +62,12 @@ def _apply(simulation: Simulation, request: Write, wanted: Target) -> Planned:
     if metadata.get("managedFields"):
         raise Refused(400, "metadata.managedFields must be nil")
     held = request.versions.object(held_manifest(simulation, wanted))
-    named = {name: metadata[name] for name in ("uid", "resourceVersion") if name in metadata}
-    part = {"apiVersion": held["apiVersion"], "kind": held["kind"], "metadata": named}
-    mine = part | {"spec": {"replicas": _replicas(spec)} if "replicas" in spec else {}}
+    mine = {
+        "apiVersion": held["apiVersion"],
+        "kind": held["kind"],
+        "metadata": {field: metadata[field] for field in ("uid", "resourceVersion") if field in metadata},
+        "spec": {"replicas": _replicas(spec)} if "replicas" in spec else {},
+    }
     force = request.query.get("force", "").lower() in TRUE
     new, managers = applied(held, mine, name, force, now_of(simulation), "scale", SCALE_VERSION)
     new["spec"] = {"replicas": 0, **new["spec"]}

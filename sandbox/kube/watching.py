@@ -110,12 +110,12 @@ def _differences(old: Objects, new: Objects, versions: Versions) -> Iterator[Cha
         before, after = old.get(key), new.get(key)
         number = turn if after is None else versions.shown(int(after["metadata"]["resourceVersion"]))
         if before is None or after is None:
-            yield Change(number, before, after)
+            yield Change(number, key, before, after)
         elif before["metadata"].get("uid") != after["metadata"].get("uid"):
-            yield Change(turn, before, None)
-            yield Change(number, None, after)
+            yield Change(turn, key, before, None)
+            yield Change(number, key, None, after)
         elif before is not after and with_version(before, 0) != with_version(after, 0):
-            yield Change(number, before, after)
+            yield Change(number, key, before, after)
 
 
 def _lines(world: World, request: Request, wanted: Target, changes: Iterable[Change]) -> Iterator[str]:

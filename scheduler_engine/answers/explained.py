@@ -136,11 +136,8 @@ def _refusals(attempt: Attempt) -> list[dict[str, Any]]:
 
 
 def _listed(attempt: Attempt, nodes: Sequence[str]) -> list[str]:
-    """Return the nodes to list: the best ones first, then the others in the order in which they were checked."""
-    looked = [row[0] for row in attempt.filter.looked_at] if attempt.filter else []
-    scored = sorted(attempt.totals, key=lambda node: -attempt.totals[node])
-    order = [*scored, *(node for node in looked if node not in attempt.totals)]
-    return [*order[:MOST_NODES], *(node for node in dict.fromkeys(nodes) if node not in order[:MOST_NODES])]
+    """Return the first nodes of an attempt, and those that were asked for."""
+    return [*dict.fromkeys([*attempt.ranked[:MOST_NODES], *nodes])]
 
 
 def _node(before: Simulation, attempt: Attempt, node: str) -> dict[str, Any]:

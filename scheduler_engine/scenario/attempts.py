@@ -110,6 +110,13 @@ class Attempt:
         return dict(self.normalize.totals) if self.normalize else {}
 
     @property
+    def ranked(self) -> list[str]:
+        """Return the nodes that Filter checked: the highest totals first, then the others as they were checked."""
+        scored = sorted(self.totals, key=lambda node: -self.totals[node])
+        looked = (row[0] for row in self.filter.looked_at) if self.filter else ()
+        return [*scored, *(node for node in looked if node not in self.totals)]
+
+    @property
     def margin(self) -> int | None:
         """Return the chosen node's lead over the next one; None if there was nothing to compare."""
         if self.selected is None or self.selected.node not in self.totals or len(self.totals) < 2:

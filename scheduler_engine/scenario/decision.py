@@ -38,9 +38,7 @@ def _table(attempt: Attempt, nodes: Sequence[str]) -> Iterator[str]:
     if attempt.is_lean:
         yield f"  {say('decision.lean')}"
         return
-    scored = sorted(attempt.totals, key=lambda node: -attempt.totals[node])
-    looked = [row[0] for row in attempt.filter.looked_at]
-    order = [*scored, *(node for node in looked if node not in attempt.totals)]
+    order = attempt.ranked
     listed = [*order[:MOST_NODES], *(node for node in dict.fromkeys(nodes) if node in order[MOST_NODES:])]
     alike, plugins = _plugins(attempt)
     heads = [say("decision.node"), *((say("decision.total"), *plugins) if attempt.totals else ())]
@@ -51,7 +49,7 @@ def _table(attempt: Attempt, nodes: Sequence[str]) -> Iterator[str]:
     if alike:
         scores = ", ".join(f"{plugin} {value}" for plugin, value in alike)
         yield f"  {say('decision.alike', scores=scores)}"
-    rest = attempt.filter.all_nodes - len(looked)
+    rest = attempt.filter.all_nodes - len(attempt.filter.looked_at)
     if rest > 0:
         yield f"  {say('decision.not-checked', number=rest, nodes=attempt.filter.all_nodes)}"
 

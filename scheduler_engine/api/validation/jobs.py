@@ -36,8 +36,10 @@ COUNTS = (
 ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 LISTS = ("containers", "initContainers")
 DIRECTIVES, DIRECTIVES_CHANGE = ("nodeSelector", "tolerations", "schedulingGates"), "changes_suspended_directives"
-FIXED = ("selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
-"""Fields of the spec that an update may not change; also the template, and ``completions`` unless it is Indexed."""
+FIXED = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
+"""Fields of the spec that an update may not change; also selector and template, and ``completions`` unless it is
+Indexed.
+"""
 
 MOST_PARALLEL_INDEXES = MOST_FAILED_INDEXES = 100_000
 MOST_RULES = MOST_CONDITIONS = 20
@@ -214,10 +216,9 @@ def job_update(old: Data, new: Data) -> Errors:
     together = after.get("parallelism") == after.get("completions")
     if before.get("completions") != after.get("completions") and not (indexed and together):
         yield invalid("spec.completions", after.get("completions"), IMMUTABLE)
-    for field in FIXED[:1]:
-        yield from _same(before.get(field), after.get(field), f"spec.{field}")
+    yield from _same(before.get("selector"), after.get("selector"), "spec.selector")
     yield from _template_update(before["template"], after["template"], _is_idle(old))
-    for field in FIXED[1:]:
+    for field in FIXED:
         yield from _same(before.get(field), after.get(field), f"spec.{field}")
 
 

@@ -2,6 +2,7 @@
 // for minutes. So a page in view that receives nothing asks for a sign of life.
 
 import { reportNoAnswer } from './no-answer.js';
+import { say } from './words.js';
 
 const QUIET_MS = 2500; // without a message until the page asks
 const ANSWER_MS = 2000; // without an answer until it reports a lost connection
@@ -99,7 +100,7 @@ const AT_ONCE_MS = 600; // nobody misses a line for so long
 const byId = (id) => document.getElementById(id);
 
 /**
- * Keep the line of this page open. While it is lost, `#lost` says so. `opened()` is called each time it opens; the document
+ * Keep the line of this page open. While it is lost, or if its link no longer works, `#lost` says so. `opened()` is called each time it opens; the document
  * gets the event `line-back` when something arrives again. Posts that hang are aborted with a dead line.
  */
 export function keepLine(htmx, opened) {
@@ -129,7 +130,8 @@ export function keepLine(htmx, opened) {
   document.addEventListener('htmx:afterRequest', ({ detail: { xhr } }) => { if (xhr?.status && open && !mute) lost.hidden = true; });
   document.body.addEventListener('htmx:wsClose', ({ detail: { event: { code }, socketWrapper } }) => {
     open = false;
-    if (code !== NOT_FOUND && !HTMX_RETRIES.includes(code)) {
+    if (code === NOT_FOUND) (lost.querySelector('span') ?? lost).textContent = say('script.gone');
+    else if (!HTMX_RETRIES.includes(code)) {
       setTimeout(() => { if (!open) socketWrapper.reconnect(); }, code === TOO_OFTEN ? whenAllowed() : 1500);
     }
     clearTimeout(late);

@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 from tests.browser.conftest import Server
 from tests.browser.proxy import Proxy, line_to
 from tests.browser.test_workshop import ask, join, open_room
-from tests.browser.workbench import EXAMPLE, Eventually, head, new_sandbox, open_example
+from tests.browser.workbench import EXAMPLE, Eventually, connected, head, new_sandbox, open_example
 
 SOON_MS = 5000
 LONG_MS = 15_000
@@ -211,3 +211,13 @@ def test_a_line_that_does_not_open_is_reported_as_early_as_a_lost_one(
         assert "connection is lost" in page.locator(selector).inner_text()
     line.mend()
     eventually(lambda: page.locator("#em-note").inner_text() == "")
+
+
+def test_a_page_says_that_its_sandbox_is_gone(page: Page) -> None:
+    home = new_sandbox(page, scenario=EXAMPLE)
+    page.goto(home)
+    connected(page)
+    sandbox = home.removeprefix("/s/").removesuffix("/")
+    assert page.request.delete(f"/api/v1/sandboxes/{sandbox}").status == 204
+    page.locator("#lost").wait_for()
+    assert page.locator("#lost").inner_text().startswith("This link no longer works.")

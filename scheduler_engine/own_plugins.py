@@ -20,6 +20,7 @@ from scheduler_engine.config.types import Configuration
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.events_registry import queueing_hint_map
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS
+from scheduler_engine.framework.guarding import guard, unguarded
 from scheduler_engine.framework.interface import Handle, NoNominations, PluginError
 from scheduler_engine.framework.interface import Plugin as AnyPlugin
 from scheduler_engine.framework.runtime import Framework
@@ -66,6 +67,7 @@ def checked(plugins: Iterable[type[AnyPlugin]]) -> tuple[type[AnyPlugin], ...]:
             raise Rejected(problem)
         if by_name.setdefault(plugin.name, plugin) is not plugin:
             raise Rejected(_taken(plugin))
+        guard(plugin)  # A decorator or a test may have replaced methods.
     return tuple(by_name.values())
 
 
@@ -77,7 +79,10 @@ def _problem(plugin: Any) -> str:
     missing = {*plugin.__abstractmethods__, *_missing_partners(plugin)}
     if missing:
         return say("refusals.unfinished-plugin", plugin=title, methods=", ".join(sorted(missing)))
-    if not plugin.name:
+    if others := unguarded(plugin):
+        return say("refusals.not-methods", plugin=title, methods=", ".join(others))
+    name: Any = plugin.name
+    if not (isinstance(name, str) and name):
         return say("refusals.nameless-plugin", plugin=title)
     if plugin.name in IN_TREE:
         return _taken(plugin)

@@ -9,11 +9,13 @@ import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.interface import EventRegistration, Hint, HintFunction, PluginError, PreFilterResult
-from scheduler_engine.framework.status import Status
+from scheduler_engine.framework.shown import as_utf_8, shown
+from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.records import record
 from scheduler_engine.words import say
 
@@ -22,8 +24,23 @@ def _is_anything(result: Any) -> bool:
     return True
 
 
+def _is_nothing(result: Any) -> bool:
+    return result is None
+
+
 def _is_status(result: Any) -> bool:
-    return result is None or isinstance(result, Status)
+    if not isinstance(result, Status):
+        return result is None
+    code: Any = result.code
+    return isinstance(code, Code) and _are_texts(result.reasons)
+
+
+def _are_texts(result: Any) -> bool:
+    return isinstance(result, tuple) and all(map(_is_text, result))
+
+
+def _is_text(result: Any) -> bool:
+    return isinstance(result, str) and as_utf_8(result) == result
 
 
 def _is_score(result: Any) -> bool:
@@ -31,7 +48,10 @@ def _is_score(result: Any) -> bool:
 
 
 def _is_narrowing(result: Any) -> bool:
-    return _is_pair(result) and (result[0] is None or isinstance(result[0], PreFilterResult)) and _is_status(result[1])
+    if not (_is_pair(result) and _is_status(result[1])):
+        return False
+    nodes = result[0]
+    return nodes is None or (isinstance(nodes, PreFilterResult) and _are_texts(nodes.node_names))
 
 
 def _is_permission(result: Any) -> bool:
@@ -39,11 +59,17 @@ def _is_permission(result: Any) -> bool:
 
 
 def _is_answer(result: Any) -> bool:
-    return _is_pair(result) and isinstance(result[0], Hint) and isinstance(result[1], str)
+    return _is_pair(result) and isinstance(result[0], Hint) and _is_text(result[1])
 
 
 def _is_registered(result: Any) -> bool:
-    return isinstance(result, tuple | list) and all(isinstance(item, EventRegistration) for item in result)
+    return isinstance(result, tuple | list) and all(map(_is_registration, result))
+
+
+def _is_registration(result: Any) -> bool:
+    if not (isinstance(result, EventRegistration) and isinstance(result.event, ClusterEvent)):
+        return False
+    return _is_text(result.event.resource) and isinstance(result.event.action, ActionType)
 
 
 def _is_pair(result: Any) -> bool:
@@ -54,12 +80,12 @@ RESULTS: dict[str, Callable[[Any], bool]] = {
     "__init__": _is_anything,
     "pre_enqueue": _is_status,
     "pre_filter": _is_narrowing,
-    "add_pod": _is_anything,
-    "remove_pod": _is_anything,
+    "add_pod": _is_nothing,
+    "remove_pod": _is_nothing,
     "filter": _is_status,
     "pre_score": _is_status,
     "score": _is_score,
-    "normalize_score": _is_anything,
+    "normalize_score": _is_nothing,
     "reserve": _is_status,
     "unreserve": _is_anything,
     "permit": _is_permission,
@@ -79,26 +105,38 @@ def guard(plugin: type) -> None:
     for name, is_valid in RESULTS.items():
         method = inspect.getattr_static(plugin, name, None)
         if inspect.isfunction(method) and not (hasattr(method, GUARDED) or getattr(method, ABSTRACT, False)):
-            guarded = _guarded(method, is_valid)
-            guarded = _with_guarded_hints(guarded) if name == "events_to_register" else guarded
+            guarded = _guarded(name, method, is_valid)
+            guarded = MORE[name](guarded) if name in MORE else guarded
             setattr(guarded, GUARDED, True)
             setattr(plugin, name, guarded)
 
 
-def _guarded(method: Callable[..., Any], is_valid: Callable[[Any], bool]) -> Callable[..., Any]:
+def unguarded(plugin: type) -> list[str]:
+    """Return the names that a class has for something else than a method, in which no failure would be caught."""
+    found = ((name, inspect.getattr_static(plugin, name, guard)) for name in RESULTS)
+    return [name for name, method in found if not inspect.isfunction(method)]
+
+
+def _guarded(name: str, method: Callable[..., Any], is_valid: Callable[[Any], bool]) -> Callable[..., Any]:
     @wraps(method)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             result = method(*arguments, **named)
-        except PluginError:
-            raise
-        except Exception as problem:
-            raise PluginError(f"{type(problem).__name__}: {problem}") from problem
+        except PluginError as problem:
+            raise PluginError(shown(str, problem)) from problem
+        except (Exception, SystemExit) as problem:
+            raise PluginError(f"{type(problem).__name__}: {shown(str, problem)}") from problem
         if not is_valid(result):
-            raise PluginError(say("refusals.plugin-returned", method=method.__name__, result=repr(result)))
-        return result
+            _refuse(name, result)
+        return None if isinstance(result, Status) and result.is_success else result
 
     return call
+
+
+def _refuse(method: str, result: Any) -> NoReturn:
+    if inspect.iscoroutine(result):
+        result.close()
+    raise PluginError(say("refusals.plugin-returned", method=method, result=shown(repr, result)))
 
 
 @record(frozen=True, slots=True)
@@ -108,7 +146,8 @@ class GuardedHint:
     hint: HintFunction
 
     def __call__(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tuple[Hint, str]:
-        answer: tuple[Hint, str] = _guarded(self.hint, _is_answer)(pod, old, new)
+        name = getattr(self.hint, "__name__", "hint")
+        answer: tuple[Hint, str] = _guarded(name, self.hint, _is_answer)(pod, old, new)
         return answer
 
 
@@ -124,3 +163,20 @@ def _guard_hint(registration: EventRegistration) -> EventRegistration:
     if registration.hint is None or isinstance(registration.hint, GuardedHint):
         return registration
     return replace(registration, hint=GuardedHint(registration.hint))
+
+
+def _with_checked_scores(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a ``normalize_score`` after which the same nodes have whole numbers."""
+
+    @wraps(method)
+    def call(plugin: Any, state: Any, pod: Pod, scores: dict[str, int]) -> None:
+        nodes = set(scores)
+        method(plugin, state, pod, scores)
+        if scores.keys() != nodes or not all(map(_is_score, scores.values())):
+            raise PluginError(say("refusals.plugin-scores", scores=shown(repr, scores)))
+
+    return call
+
+
+MORE = {"events_to_register": _with_guarded_hints, "normalize_score": _with_checked_scores}
+"""Method → what else its guard does."""

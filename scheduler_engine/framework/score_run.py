@@ -57,7 +57,7 @@ def normalized_scores(plugin: Any, state: CycleState, pod: Pod, scores: NodeScor
     except PluginError as problem:
         text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {problem}'
         raise PluginError(text) from problem
-    return numbers_from([*values.values()])
+    return numbers_from([values[name] for name in scores])
 
 
 def _one_by_one(plugin: Any, state: CycleState, pod: Pod, nodes: Nodes) -> NDArray[Any]:

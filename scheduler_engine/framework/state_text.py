@@ -8,6 +8,7 @@ from typing import Any
 
 from scheduler_engine.api.objects import KubeObject
 from scheduler_engine.framework.node_info import PodInfo
+from scheduler_engine.framework.shown import as_utf_8, shown
 
 MOST = 400
 """The maximum number of characters per value."""
@@ -17,7 +18,7 @@ DEEPEST = 5
 def state_text(value: Any) -> str:
     """Return ``milli_cpu 3000, memory 4294967296``. Cut off after 400 characters."""
     text = "".join(_limited(_text(value, 0))).strip()
-    return text or "nothing"
+    return as_utf_8(text) or "nothing"
 
 
 def _limited(parts: Iterator[str]) -> Iterator[str]:
@@ -41,17 +42,22 @@ def _text(value: Any, depth: int) -> Iterator[str]:
         yield "…"
     elif isinstance(value, Mapping):
         yield from _joined(_pair(key, item, depth) for key, item in value.items())
-    elif isinstance(value, Iterable):
+    elif isinstance(value, set | frozenset):
+        yield ", ".join(sorted("".join(_text(item, depth + 1)) for item in value))
+    elif isinstance(value, Iterable) and not isinstance(value, Iterator):
         yield from _joined(_text(item, depth + 1) for item in value)
+    elif not (names := _names(value)):
+        yield shown(str, value)
     else:
-        named = ((name, getattr(value, name)) for name in _names(value))
+        named = ((name, getattr(value, name)) for name in names)
         yield from _joined(_pair(name, item, depth) for name, item in named)
 
 
 def _names(value: object) -> list[str]:
     if is_dataclass(value):
         return [item.name for item in fields(value) if item.repr]
-    return list(getattr(type(value), "__slots__", ())) or list(vars(value))
+    names = [*getattr(type(value), "__slots__", ()), *getattr(value, "__dict__", ())]
+    return [name for name in names if hasattr(value, name)]
 
 
 def _pair(name: Any, item: Any, depth: int) -> Iterator[str]:

@@ -134,7 +134,7 @@ class Everywhere(
         return answer
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
-        self._at("normalizeScore")
+        return self._at("normalizeScore")  # type: ignore[no-any-return]
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         answer: Status | None = self._at("reserve")
@@ -173,6 +173,14 @@ class Taken(Nameless):
 
 class QuietAgain(Nameless):
     name = "Quiet"
+
+
+class Static(FilterPlugin):
+    name = "Static"
+
+    @staticmethod
+    def filter(state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:  # type: ignore[override]
+        return None
 
 
 class Pointless(Plugin):

@@ -6,6 +6,8 @@ import copy
 import pickle
 import re
 import tomllib
+from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ from markdown_it import MarkdownIt
 
 from scheduler_engine import plugin_api
 from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.status import SUCCESS
 from scheduler_engine.own_plugins import GROUP, IN_TREE, checked, plugin_at
-from scheduler_engine.plugin_api import PluginError, error
+from scheduler_engine.plugin_api import Code, PluginError, PreFilterResult, Status, error, unschedulable
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.scenario.attempts import RunView
@@ -33,6 +36,7 @@ from tests.engine.own_plugin import (
     Pointless,
     Quiet,
     QuietAgain,
+    Static,
     Taken,
     Unfinished,
     profile,
@@ -135,6 +139,7 @@ def test_a_wrong_configuration_is_refused_and_changes_nothing(configuration: Any
         ([OneWay], "the plugin OneWay lacks unreserve"),
         ([Nameless], 'the plugin Nameless has no name: set its attribute "name"'),
         ([Taken], "Taken needs another name: a plugin named NodeAffinity already exists"),
+        ([Static], "the plugin Static must define filter as an ordinary method: def name(self, …)"),
         ([Pointless], 'the plugin Pointless has no method of an extension point, such as "filter" or "score"'),
         ([Quiet, QuietAgain], "QuietAgain needs another name: a plugin named Quiet already exists"),
     ],
@@ -176,10 +181,16 @@ def test_an_exception_is_an_error_of_the_plugin(point: str) -> None:
     [
         ("preFilter", None),
         ("preFilter", (None, "no")),
+        ("preFilter", (PreFilterResult("quiet"), None)),  # type: ignore[arg-type]
         ("filter", True),
+        ("filter", Status(Code.UNSCHEDULABLE, "loud")),  # type: ignore[arg-type]
+        ("filter", Status(Code.UNSCHEDULABLE, ["loud"])),  # type: ignore[arg-type]
+        ("filter", unschedulable(5)),  # type: ignore[arg-type]
+        ("filter", Status("Unschedulable", ("loud",))),  # type: ignore[arg-type]
         ("preScore", "Skip"),
         ("score", 1.5),
         ("score", True),
+        ("normalizeScore", error("no")),
         ("reserve", False),
         ("permit", None),
         ("permit", ("Wait", 1)),
@@ -191,6 +202,107 @@ def test_an_answer_of_a_wrong_type_is_an_error_of_the_plugin(point: str, answer:
     cluster.apply(*NODES, make_pod("web")).run(1)
     assert cluster.node_of("web") == ""
     assert f"must not return {answer!r}" in cluster.explain("web")
+
+
+class Silent:
+    def __repr__(self) -> str:
+        raise LookupError
+
+
+async def later() -> None:
+    """Return a coroutine, as an asynchronous method does."""
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (unschedulable("\ud800"), r"reasons=('\ud800',)"),
+        (object(), "<object object>"),
+        (later(), "<coroutine object later>"),
+        (Silent(), "Silent"),
+    ],
+    ids=["Half a character", "An object", "A coroutine", "An object without a text"],
+)
+def test_the_text_about_a_wrong_answer_is_the_same_in_each_run(answer: Any, text: str) -> None:
+    cluster = Cluster(plugins=[type("Everywhere", (Everywhere,), {"__init__": answering("filter", answer)})])
+    cluster.apply(*NODES, make_pod("web")).run(1)
+    assert f'running "Everywhere" filter plugin: filter must not return {text}' in cluster.explain("web").replace(
+        "Status(code=<Code.UNSCHEDULABLE: 'Unschedulable'>, ", ""
+    )
+
+
+def test_a_status_with_success_is_as_good_as_none() -> None:
+    cluster = Cluster(plugins=[type("Everywhere", (Everywhere,), {"__init__": answering("filter", SUCCESS)})])
+    assert cluster.apply(*NODES, make_pod("web")).run().node_of("web") != ""
+
+
+@pytest.mark.parametrize("problem", [SystemExit(0), ValueError("\ud800")], ids=repr)
+def test_a_plugin_cannot_end_the_run(problem: BaseException) -> None:
+    def fail(*arguments: Any) -> None:
+        raise problem
+
+    cluster = Cluster(plugins=[type("Ending", (Quiet,), {"name": "Ending", "filter": fail})])
+    cluster.apply(*NODES, make_pod("web")).run(1)
+    text = f"{type(problem).__name__}: {problem}".replace("\ud800", r"\ud800")
+    assert f'running "Ending" filter plugin: {text}' in cluster.explain("web")
+
+
+def normalizing(change: Any) -> Cluster:
+    cluster = Cluster(plugins=[type("Changing", (Nameless,), {"name": "Changing", "normalize_score": change})])
+    return cluster.apply(*NODES, make_pod("web")).run(1)
+
+
+@pytest.mark.parametrize("change", [{"elsewhere": 5}, {"loud": 1.5}, {"loud": "9"}, {"loud": True}], ids=repr)
+def test_normalizing_leaves_a_whole_number_for_each_node(change: dict[str, Any]) -> None:
+    cluster = normalizing(lambda self, state, pod, scores: scores.update(change))
+    shown = {"loud": 0, "quiet": 0} | change
+    assert f"normalize_score must leave a whole number for each node, not {shown}" in cluster.explain("web")
+
+
+def test_normalizing_may_set_the_scores_in_any_order() -> None:
+    def turn_around(self: Any, state: Any, pod: Any, scores: dict[str, int]) -> None:
+        scores.clear()
+        scores.update(quiet=9, loud=5)
+
+    attempt = normalizing(turn_around).attempts("web")[-1]
+    assert [attempt.scores(node)["Changing"]["normalized"] for node in ("loud", "quiet")] == [5, 9]
+
+
+def test_what_replaces_a_method_later_is_guarded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Quiet, "filter", lambda self, *arguments: {}["zone"])
+    cluster = Cluster(plugins=[Quiet]).apply(*NODES, make_pod("web")).run(1)
+    assert "running \"Quiet\" filter plugin: KeyError: 'zone'" in cluster.explain("web")
+
+
+class Slots:
+    __slots__ = ("never_set", "set_once")
+
+    def __init__(self) -> None:
+        self.set_once = 5
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (object(), "<object object>"),
+        (Fraction(1, 3), "_numerator 1, _denominator 3"),
+        (timedelta(seconds=90), "0:01:30"),
+        ({"c", "a", "b"}, "a, b, c"),
+        (iter([1]), "<list_iterator object>"),
+        (Slots(), "set_once 5"),
+        ("\ud800", r"\ud800"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_trace_shows_what_a_plugin_keeps_and_changes_nothing(value: Any, text: str) -> None:
+    def keep(self: Any, state: Any, pod: Any, nodes: Any) -> tuple[None, None]:
+        state.write("kept", value)
+        return None, None
+
+    cluster = Cluster(plugins=[type("Keeping", (Everywhere,), {"name": "Keeping", "pre_filter": keep})])
+    assert cluster.apply(*NODES, make_pod("web")).run().node_of("web") != ""
+    [written] = [event for event in events(cluster, ev.CycleStateWritten) if "kept" in dict(event.values)]
+    assert dict(written.values)["kept"] == text
 
 
 def answering(point: str, answer: Any) -> Any:

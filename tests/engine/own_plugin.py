@@ -134,7 +134,8 @@ class Everywhere(
         return answer
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
-        return self._at("normalizeScore")  # type: ignore[no-any-return]
+        answer: None = self._at("normalizeScore")
+        return answer
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         answer: Status | None = self._at("reserve")
@@ -179,7 +180,7 @@ class Static(FilterPlugin):
     name = "Static"
 
     @staticmethod
-    def filter(state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:  # type: ignore[override]
+    def filter(state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         return None
 
 

@@ -45,7 +45,7 @@ from tests.sandbox.conftest import JOB_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
-MANY_NODES, MANY_PODS = 100, 1_000
+MANY_NODES, MANY_PODS = 100, 400
 SETTLE = {"kind": "settle"}
 THREADS = ThreadPoolExecutor(8)
 
@@ -143,7 +143,8 @@ def test_a_sandbox_that_takes_longer_than_a_blink_goes_over_to_the_slow_lane(
     assert store.execute(sandbox, {"kind": "apply", "manifests": [deployment("web", 3_000)]}).head == 2
     assert pool.histories[sandbox.pk].slow
     assert not pool.histories[small.pk].slow
-    assert [os.getpriority(os.PRIO_PROCESS, slot.pid) for slot in pool.slots] == [0, settings.ENGINE_NICE]
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert [os.getpriority(os.PRIO_PROCESS, slot.pid) for slot in pool.slots] == [own, own + settings.ENGINE_NICE]
     shown = cluster(sandbox)
     reads = 0
     while pool.histories[sandbox.pk].slow:
@@ -380,7 +381,7 @@ def test_a_sandbox_that_needs_too_much_memory_is_refused_and_the_others_continue
 def test_a_replay_continues_after_its_requester_has_gone(
     pool: Pool, large: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sandbox = large()
+    sandbox = large(1_000)
     store.execute(sandbox, SETTLE)
     for ended in list(pool.homes.values()):
         os.kill(ended.pid, signal.SIGKILL)

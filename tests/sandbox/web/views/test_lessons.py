@@ -161,8 +161,10 @@ def test_every_lesson_can_be_completed(slug: str) -> None:
         if part.question:
             assert learner.do("lesson/answer", look="1") == 204, number
         # By turns slowly, and with the button alone, which does the remaining steps.
-        for command in commands_of(part.do, True, simulation)[:-1] if part.predicts and number % 2 else ():
-            assert "You chose to look without guessing." in learner.html(), number
+        slowly = commands_of(part.do, True, simulation)[:-1] if part.predicts and number % 2 else []
+        for command in slowly:
+            if command is slowly[0] or command is slowly[-1]:
+                assert "You chose to look without guessing." in learner.html(), number
             if "refused" not in command:
                 store.execute(learner.sandbox, command_of(command))
         play(simulation, part.way)

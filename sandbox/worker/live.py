@@ -23,6 +23,7 @@ from sandbox.worker import simulations
 from sandbox.worker.decided import difference
 from sandbox.worker.so_far import SoFar
 from scheduler_engine.errors import OverBudget, Rejected
+from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.decisions import Decisions, comparable
 
@@ -106,6 +107,8 @@ class Live:
         """
         self.played: tuple[tuple[Any, ...], Simulation | None] | None = None
         """For the lesson: the command and steps last played on a copy, and the copy, None if a step was refused."""
+        self.walked: tuple[Any, int, int, Walk] | None = None
+        """For the lesson: what the last walk was about, its last command with its key, and the walk."""
         self.boards: dict[tuple[Any, ...], Any] = {}
         """For ``witness``: what was asked about all nodes at rest → the answer, while nothing has changed since."""
         self.so_far: Callable[[], SoFar] | None = None
@@ -138,6 +141,7 @@ class Live:
         self.drawn.clear()
         self.boards.clear()
         self.judged.clear()
+        self.walked = None
         if self.told:
             self.left = [(self.world, self.told), *self.left[: MOST_LEFT - 1]]
             self.told = {}
@@ -148,6 +152,11 @@ class Live:
         self.world.people = self.people
         self.world.guide = self.guide
         self._fold()
+
+    @property
+    def is_recorded(self) -> bool:
+        """Return False while commands are executed, and after one that failed."""
+        return self.state != UNRECORDED
 
     def invalidate(self) -> None:
         """Mark the simulation as half-changed: the next move starts from a keyframe."""

@@ -7,6 +7,7 @@ second. To decide "as far", the step is played on a copy, and all events of the 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -33,7 +34,8 @@ def command_in(step: Data) -> commands.Command:
 @dataclass
 class Walk:
     """``taken``: number of finished steps. ``other``: number of unrelated commands. ``begun``: the first step is done
-    or running. ``place``: the number of entries when the last step was done, or at the start.
+    or running. ``place``: the number of entries when the last step was done, or at the start. ``read``: the number of
+    entries that have been looked at, up to the end of a command.
 
     From entry ``base`` on, where a command ended, ``base_step`` and the following steps were done by other commands.
     """
@@ -50,21 +52,31 @@ class Walk:
     place: int = field(default=0, init=False)
     base_step: int = field(default=0, init=False)
     due_us: int | None = field(default=None, init=False)
+    read: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self.place = self.base
+        self.place = self.read = self.base
+        self._go_on()
+
+    def continued(self, recorder: ev.Recorder, ahead: Ahead) -> Walk:
+        """Return this walk after the commands that the trace has got since."""
+        walk = copy.copy(self)
+        walk.recorder, walk.ahead = recorder, ahead
+        walk._go_on()
+        return walk
+
+    def _go_on(self) -> None:
         for command, last, now_us in self._commands():
             self._skip_refused()
-            if self.over:
-                return
-            self._take(command, last, now_us)
-        if (self.taken or self.pressed) and all("refused" in step for step in self.steps[self.taken :]):
-            self.taken = len(self.steps)
+            if self.taken < len(self.steps):
+                self._take(command, last, now_us)
+            self.read = last
 
     @property
     def over(self) -> bool:
-        """Return True if all steps are done."""
-        return self.taken == len(self.steps)
+        """Return True if all steps are done. Refused steps at the end are done with the step before them."""
+        begun = self.taken > 0 or self.pressed or not self.steps
+        return begun and all("refused" in step for step in self.steps[self.taken :])
 
     def simulation(self) -> Simulation | None:
         """Return its state when the last step was done."""
@@ -72,17 +84,17 @@ class Walk:
 
     def left(self) -> list[Data]:
         """Return the remaining steps; of a time that has passed in part, the rest."""
-        steps = [*self.steps[self.taken :]]
+        steps = [] if self.over else [*self.steps[self.taken :]]
         if self.due_us is not None and steps and steps[0]["kind"] == "advance":
             rest_us = self.due_us - self.recorder.now_us
             steps[0] = {**steps[0], "seconds": rest_us / SECOND_US}
         return steps
 
     def _commands(self) -> Iterator[tuple[ev.CommandGiven, int, int]]:
-        """Yield each command since the start, the number of entries at its end, and the time then."""
+        """Yield each command that is not read yet, the number of entries at its end, and the time then."""
         entries = self.recorder.entries
         starts = [
-            place for place in range(self.base, len(entries)) if isinstance(entries[place].event, ev.CommandGiven)
+            place for place in range(self.read, len(entries)) if isinstance(entries[place].event, ev.CommandGiven)
         ]
         for start, end in pairwise([*starts, len(entries)]):
             command = entries[start].event
@@ -91,7 +103,7 @@ class Walk:
 
     def _skip_refused(self) -> None:
         """Skip steps that must be refused: no trace shows them, so they are done with the one before."""
-        while not self.over and "refused" in self.steps[self.taken]:
+        while self.taken < len(self.steps) and "refused" in self.steps[self.taken]:
             self._finish_step(self.place)
 
     def _take(self, command: ev.CommandGiven, last: int, now_us: int) -> None:
@@ -116,7 +128,7 @@ class Walk:
     def _follow(self, last: int, now_us: int) -> None:
         """Take every step that the events up to ``last`` account for."""
         self.begun = True
-        while not self.over and command_in(self.steps[self.taken]).steps:
+        while self.taken < len(self.steps) and command_in(self.steps[self.taken]).steps:
             played = self.ahead(self.base, self.steps[self.base_step : self.taken + 1])
             if played is None:
                 return

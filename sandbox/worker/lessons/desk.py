@@ -101,10 +101,28 @@ class Desk:
     @cached_property
     def _walk(self) -> Walk:
         """The progress in the steps of this part, which anybody may take in any way."""
+        live = self.live
         pressed = str(self.number) in self.progress.get("pressed", {})
         steps = self.open.do if self.open else ()
-        begin = self.live.world.end_of(self.began)
-        return Walk(steps, self.live.simulation.recorder, begin, self._ahead, pressed)
+        about = (steps, self._began, pressed)
+        walk = self._last_walk(about)
+        if walk is None:
+            walk = Walk(steps, live.simulation.recorder, live.world.end_of(self.began), self._ahead, pressed)
+        else:
+            walk = walk.continued(live.simulation.recorder, self._ahead)
+        live.walked = (about, live.n, live.state, walk) if live.is_recorded else None
+        return walk
+
+    def _last_walk(self, about: Any) -> Walk | None:
+        """Return the last walk if it was the same one, and the log still has the commands that it looked at."""
+        live = self.live
+        if live.walked is None:
+            return None
+        last, n, state, walk = live.walked
+        if last != about or n > live.n:
+            return None
+        now = live.state if n == live.n else live.records.keys(live.plan.sandbox_id, [n]).get(n, 0)
+        return walk if now == state else None
 
     def _ahead(self, entries: int, steps: Steps) -> Simulation | None:
         """Return the simulation after ``entries`` of the trace (the end of a command) and then ``steps``.

@@ -69,8 +69,12 @@ class Learner:
         self.path, self.client = path, Client()
         match = re.match(r"/s/([0-9a-f-]+)/([^/]+)/", path)
         assert match is not None
-        self.sandbox = Sandbox.objects.get(pk=match[1])
-        self.token = match[2]
+        self.key, self.token = match[1], match[2]
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Read it again, as each request does: a change that starts from an old state is made twice."""
+        return Sandbox.objects.get(pk=self.key)
 
     def do(self, verb: str, **fields: Any) -> int:
         return int(self.client.post(f"{self.path}{verb}/", fields).status_code)

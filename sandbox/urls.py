@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from sandbox.content.addresses import PAGES
 from sandbox.web.api import routes
 from sandbox.web.views import (
     adding,
@@ -97,15 +98,15 @@ handler400 = "sandbox.web.middleware.bad_request"
 handler404 = "sandbox.web.middleware.not_found"
 urlpatterns = [
     path("", pages.landing, name="landing"),
-    path("course/", learning.course, name="course"),
-    path("misconceptions/", learning.misconceptions, name="misconceptions"),
-    path("challenges/", learning.challenges, name="challenges"),
-    path("before/", before.before, name="before"),
+    path(PAGES["course"], learning.course, name="course"),
+    path(PAGES["misconceptions"], learning.misconceptions, name="misconceptions"),
+    path(PAGES["challenges"], learning.challenges, name="challenges"),
+    path(PAGES["before"], before.before, name="before"),
     path("before/convert/", before.convert, name="before-convert"),
     path("before/open/", before.open_policy, name="before-open"),
-    path("versions/", versions.versions, name="versions"),
+    path(PAGES["versions"], versions.versions, name="versions"),
     path("versions/open/", versions.open_case, name="versions-open"),
-    path("new/", pages.create, name="create"),
+    path(PAGES["create"], pages.create, name="create"),
     path("import/", importing.upload, name="import"),
     path("import/<str:key>/", importing.preview, name="import-outlook"),
     path("import/<str:key>/open/", importing.open_import, name="import-open"),

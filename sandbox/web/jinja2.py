@@ -22,6 +22,7 @@ from jinja2 import nodes
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup, escape
 
+from sandbox.content.addresses import page_path
 from sandbox.web.compiled import compiled_templates
 from sandbox.words.amounts import short_name
 from sandbox.words.say import pattern, rows, say
@@ -86,6 +87,7 @@ def environment(**options: Any) -> Environment:
     result.globals |= {
         "drawn": drawn,
         "htmx_script": htmx_script,
+        "page_path": page_path,
         "say": say,
         "say_html": say_html,
         "static": static,

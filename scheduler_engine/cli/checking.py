@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import click
 
 from scheduler_engine.cli import DIFFERENT, NAME, OK, UNUSABLE
-from scheduler_engine.cli.files import Unusable, read, shown, write, yaml_files
+from scheduler_engine.cli.files import Unusable, all_files, read, shown, write
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import EXPECTS_NOTHING, played_through
@@ -67,14 +67,23 @@ def command(files: tuple[str, ...], junitxml: Path | None, output: str, version:
 
 
 def _check_all(files: Sequence[str], version: Version, own: OwnPlugins) -> Iterator[Checked]:
-    for name in yaml_files(files):
+    for name in files:
         try:
-            title, failures, expects_nothing = _played(read(name), shown(name), version, own)
-        except (Unusable, Rejected) as problem:
-            errors = problem.errors if isinstance(problem, Rejected) else [problem.message]
-            yield Checked(shown(name), "", INVALID, [*map(str, errors)])
+            inside = all_files([name])
+        except Unusable as problem:
+            yield Checked(shown(name), "", INVALID, [problem.message])
             continue
-        yield Checked(shown(name), title, FAILED if failures else PASSED, failures, expects_nothing)
+        for path in inside:
+            yield _checked(path, version, own)
+
+
+def _checked(name: str, version: Version, own: OwnPlugins) -> Checked:
+    try:
+        title, failures, expects_nothing = _played(read(name), shown(name), version, own)
+    except (Unusable, Rejected) as problem:
+        errors = problem.errors if isinstance(problem, Rejected) else [problem.message]
+        return Checked(shown(name), "", INVALID, [*map(str, errors)])
+    return Checked(shown(name), title, FAILED if failures else PASSED, failures, expects_nothing)
 
 
 def _played(text: bytes, name: str, version: Version, own: OwnPlugins) -> tuple[str, list[str], bool]:

@@ -80,6 +80,8 @@ def command(
     """Explain why a pod is where it is, and why it is not on another node."""
     if output != TEXT and seeds:
         raise Unusable("use --seeds without --output")
+    if fix and (node or seeds or attempt is not None or cycle is not None):
+        raise Unusable("use --fix without --node, --attempt, --cycle and --seeds")
     if attempt is not None and cycle is not None:
         raise Unusable("use --attempt or --cycle, not both")
     simulation = simulation_of(scenario, version, plugins)

@@ -179,7 +179,7 @@ class Static(FilterPlugin):
     name = "Static"
 
     @staticmethod
-    def filter(state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:  # type: ignore[override]
+    def filter(state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
         return None
 
 

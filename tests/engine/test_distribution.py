@@ -127,7 +127,7 @@ def repository(installed: Path, tmp_path: Path) -> Path:
     """Return a user's repository, with the files that the document says to write."""
     files = {
         "web.scenario.yaml": blocks("yaml")[0],
-        "test_web.py": blocks("python")[0],
+        "test_web.py": blocks("python")[1],
         "pyproject.toml": blocks("toml")[0],
         "packed.yaml": json.dumps(yaml.safe_load(PACKED)),
     }
@@ -150,6 +150,17 @@ def test_the_commands_of_the_document_work(repository: Path) -> None:
         done = shell(repository, line)
         assert done.returncode == (1 if "--scheduler-config" in line else 0), (line, done.stdout, done.stderr)
     assert [*(repository / "traces").iterdir()]
+
+
+def test_the_settings_of_a_folder_work_as_the_document_shows(repository: Path) -> None:
+    folder = repository / "upgrade"
+    folder.mkdir()
+    (folder / "conftest.py").write_text(blocks("python")[0])
+    for name in ("web.scenario.yaml", "packed.yaml"):
+        (folder / name).write_text((repository / name).read_text())
+    done = shell(repository, "python -m pytest --collect-only -q upgrade")
+    scenarios = [f"upgrade/web.scenario.yaml::web[packed-{version}]" for version in ("v1.34", "v1.36")]
+    assert done.stdout.splitlines()[:2] == scenarios
 
 
 def test_a_failure_reads_as_the_document_shows(repository: Path) -> None:

@@ -24,6 +24,7 @@ from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.why import (
     choice_in_words,
     dry_run_in_words,
+    idle_jobs,
     ineligible_in_words,
     refusal,
     reservation_in_words,
@@ -139,7 +140,10 @@ def _key(simulation: Simulation, name: str) -> str:
     keys = [key for key in known if name in (key, key.partition("/")[2])]
     if len(keys) == 1:
         return keys[0]
-    raise Unusable(f"{name}: which one? {', '.join(keys)}" if keys else f'pods "{name}" not found')
+    if keys:
+        raise Unusable(f"{name}: which one? {', '.join(keys)}")
+    idle = [text for key, text in idle_jobs(simulation).items() if name in (key, key.partition("/")[2])]
+    raise Unusable("\n".join([f'pods "{name}" not found', *idle]))
 
 
 def explained(simulation: Simulation, attempt: Attempt, node: str, seeds: int = 0) -> Iterator[str]:

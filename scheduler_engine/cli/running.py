@@ -16,7 +16,7 @@ from scheduler_engine.scenario import Point, Scenario, run
 from scheduler_engine.scenario.attempts import Attempt, attempts_in
 from scheduler_engine.scenario.decision import decision
 from scheduler_engine.scenario.version import Version
-from scheduler_engine.scenario.why import nobodys
+from scheduler_engine.scenario.why import idle_jobs, nobodys
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from scheduler_engine.wording.entries import line
@@ -53,7 +53,7 @@ def command(scenario: str, quiet: bool, as_json: bool, version: Version, plugins
     elif not quiet:
         for text in transcript(simulation):
             click.echo(text)
-        for text in nobodys(simulation).values():
+        for text in (*nobodys(simulation).values(), *idle_jobs(simulation).values()):
             click.echo(click.style(text, fg="red"))
         click.echo(by_rules(simulation.rules))
     failures = [f"{played.where(path)}: {text}" for path, text in points]

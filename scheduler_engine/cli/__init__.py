@@ -18,6 +18,7 @@ from scheduler_engine.errors import Rejected
 NAME = "scheduler-sandbox"
 PACKAGE = "scheduler_engine.cli"
 OK, DIFFERENT, UNUSABLE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
+HELP = ["-h", "--help"]
 WIDEST, NARROW = 100, 80
 """The longest line of a help text, and the width below which its lists are set differently."""
 STATUSES = {
@@ -105,7 +106,7 @@ def _telling_of_a_closed_pipe() -> Iterator[None]:
         raise PipeClosed from problem
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Program, context_settings={"help_option_names": HELP})
 @click.version_option(ENGINE_VERSION, prog_name=NAME)
 def program() -> None:
     """Run, explain and test the scheduler of Kubernetes on a cluster in memory.

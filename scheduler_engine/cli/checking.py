@@ -100,7 +100,7 @@ def _tell(checked: Checked) -> None:
     word, colour = WORDS[checked.result]
     note = f"  ({EXPECTS_NOTHING})" if checked.expects_nothing else ""
     click.echo(f"{click.style(word.ljust(5), fg=colour)}  {checked.file}  {checked.title}{note}".rstrip())
-    for text in checked.problems:
+    for text in (line for problem in checked.problems for line in problem.splitlines()):
         print(f"       {text}", file=sys.stderr if checked.result == INVALID else sys.stdout)
 
 
@@ -113,7 +113,8 @@ def _junit(results: Sequence[Checked]) -> str:
     for checked in results:
         case = ElementTree.SubElement(suite, "testcase", classname=checked.file, name=checked.title or checked.file)
         if checked.problems:
-            element = ElementTree.SubElement(case, ELEMENTS[checked.result], message=checked.problems[0])
+            first = checked.problems[0].partition("\n")[0]
+            element = ElementTree.SubElement(case, ELEMENTS[checked.result], message=first)
             element.text = "\n".join(checked.problems)
     ElementTree.indent(suite)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'

@@ -14,14 +14,13 @@ import pytest
 from scheduler_engine.pytest_plugin.updating import rewrite
 from scheduler_engine.pytest_plugin.variants import chosen_for
 from scheduler_engine.replay import trace_lines
-from scheduler_engine.scenario import ASSERTIONS, Failure, Point, Rejected, Scenario, load_scenario, run
-from scheduler_engine.scenario.attempts import Attempt, RunView
+from scheduler_engine.scenario import Failure, Point, Rejected, Scenario, load_scenario, run
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.decision import decision
-from scheduler_engine.scenario.expectations.vocabulary import WHICH
+from scheduler_engine.scenario.failing import attempt_about, reasons
 from scheduler_engine.scenario.playing import END, START
-from scheduler_engine.scenario.why import preemption_in_words, refusal
 from scheduler_engine.scenario.yaml_text import one_line
-from scheduler_engine.shapes import Data, did_you_mean
+from scheduler_engine.shapes import did_you_mean
 
 UPDATED = "scenario_updated"
 """The user property that says what was rewritten."""
@@ -171,23 +170,11 @@ def _write_new(path: Path, text: str) -> None:
 
 def _difference(point: Point, failure: Failure) -> Difference:
     """Add the attempt of the expectation; this must happen now, because the run continues."""
-    named = next(name for name in failure.expectation if name in ASSERTIONS)
-    view, about = RunView(point.simulation), failure.expectation[named]
-    attempt = _attempt(view, about, failure.expectation) if isinstance(about, str) else None
-    node = failure.expectation.get("node")
+    view, node = RunView(point.simulation), failure.expectation.get("node")
+    attempt = attempt_about(view, failure.expectation)
     table = decision(attempt, [node] if isinstance(node, str) else []) if attempt else []
-    if attempt and isinstance(node, str):
-        table += [f"  {text}" for text in refusal(point.simulation, attempt, node)]
-    if attempt and named == "victims":
-        table += [f"  {text}" for text in preemption_in_words(point.simulation, attempt, node or "")]
+    table += [f"  {text}" for text in reasons(view, failure.expectation)]
     return Difference(_title(point), failure, tuple(table))
-
-
-def _attempt(view: RunView, pod: str, expectation: Data) -> Attempt | None:
-    """Return the attempt that the expectation is about: for victims, the last one that tried preemption."""
-    if "victims" in expectation and not WHICH.keys() & expectation.keys():
-        return view.preempting(pod)
-    return view.attempt(pod, expectation.get("attempt"), expectation.get("cycle"))
 
 
 def _title(point: Point) -> str:

@@ -85,10 +85,11 @@ def test_check_takes_many_and_ends_with_the_worst(blank: Path, wrong: Path, tmp_
         f"ok     {blank}  A web server goes where there is room",
         f"FAIL   {wrong}  A web server goes where there is room",
         f"       {wrong}:23:3: expect[0]: default/web: expected node-a, is on node-b",
+        "         node-b has 486, node-a has 474. NodeResourcesFit differs most: 90 and 81.",
     ]
     assert main(["check", str(none), str(wrong), "missing.yaml"]) == 2
     output = capsys.readouterr()
-    assert [line[:5] for line in output.out.splitlines()] == ["error", "FAIL ", "     ", "error"]
+    assert [line[:5] for line in output.out.splitlines()] == ["error", "FAIL ", *["     "] * 2, "error"]
     assert output.err.splitlines()[1] == "       missing.yaml: No such file or directory"
 
 

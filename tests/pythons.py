@@ -55,7 +55,8 @@ def run(version: str) -> int:
     settings.write_text(SETTINGS)
     # The conftest.py of the repository needs the site.
     options = [f"--rootdir={ROOT}", "--noconftest", "--import-mode=importlib", "--quiet", "-p", "no:cacheprovider"]
-    plugins = ["-p", "scheduler_engine.pytest_plugin", "-p", "pytester"]
+    # Slow machines: no deadline for the examples of hypothesis.
+    plugins = ["-p", "scheduler_engine.pytest_plugin", "-p", "pytester", "--hypothesis-profile=ci"]
     command = [str(python), "-B", "-m", "pytest", "-c", str(settings), *options, *plugins, *TESTS]
     return subprocess.run(command, cwd=ROOT).returncode
 

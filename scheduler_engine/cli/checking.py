@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -24,17 +25,22 @@ from scheduler_engine.scenario import read_scenario
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, document_in
 
-PASSED, FAILED, INVALID = "passed", "failed", "invalid"
-STATUSES = {PASSED: OK, FAILED: DIFFERENT, INVALID: UNUSABLE}
+PASSED, FAILED, INVALID, OTHER = "passed", "failed", "invalid", "other"
+STATUSES = {PASSED: OK, FAILED: DIFFERENT, INVALID: UNUSABLE, OTHER: OK}
 """Result of a file → exit status."""
-WORDS = {PASSED: ("ok", "green"), FAILED: ("FAIL", "red"), INVALID: ("error", "red")}
+WORDS = {PASSED: ("ok", "green"), FAILED: ("FAIL", "red"), INVALID: ("error", "red"), OTHER: ("skip", "yellow")}
+OTHERS = re.compile(rb"^apiVersion: *(?!scheduler-sandbox/)[^\s#]", re.MULTILINE)
+"""The beginning of an object that is neither a scenario nor a lesson: a manifest, or a configuration."""
 ELEMENTS = {FAILED: "failure", INVALID: "error"}
 """Result of a file → its element in JUnit's XML."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A file, the title of its scenario or lesson, and what is wrong: expectations that fail, or errors of the file."""
+    """A file, the title of its scenario or lesson, and what is wrong: expectations that fail, or errors of the file.
+
+    ``result``: a key of ``STATUSES``; OTHER is a file in a folder that is neither a scenario nor a lesson.
+    """
 
     file: str
     title: str
@@ -74,7 +80,10 @@ def _check_all(files: Sequence[str], version: Version, own: OwnPlugins) -> Itera
             yield Checked(shown(name), "", INVALID, [problem.message])
             continue
         for path in inside:
-            yield _checked(path, version, own)
+            if path != name and OTHERS.search(read(path)):
+                yield Checked(path, "not a scenario", OTHER, [])
+            else:
+                yield _checked(path, version, own)
 
 
 def _checked(name: str, version: Version, own: OwnPlugins) -> Checked:
@@ -112,6 +121,8 @@ def _junit(results: Sequence[Checked]) -> str:
     )
     for checked in results:
         case = ElementTree.SubElement(suite, "testcase", classname=checked.file, name=checked.title or checked.file)
+        if checked.result == OTHER:
+            ElementTree.SubElement(case, "skipped", message=checked.title)
         if checked.problems:
             first = checked.problems[0].partition("\n")[0]
             element = ElementTree.SubElement(case, ELEMENTS[checked.result], message=first)

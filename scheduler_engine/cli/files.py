@@ -63,15 +63,19 @@ def _in_a_folder(name: str, endings: tuple[str, ...]) -> list[str]:
     found = sorted(
         path
         for path in Path(name).rglob("*")
-        if path.suffix in endings and path.is_file() and not _is_hidden(path.relative_to(name))
+        if path.suffix in endings and path.is_file() and not _is_hidden(path, Path(name))
     )
     if not found:
         raise Unusable(f"{name}: this folder has no files that end in {', '.join(endings)}")
     return [*map(str, found)]
 
 
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+def _is_hidden(path: Path, folder: Path) -> bool:
+    """Return True for a file that is hidden, or in an environment of Python, which has scenarios of its own."""
+    inside = path.relative_to(folder)
+    return any(part.startswith(".") for part in inside.parts) or any(
+        (folder / above / "pyvenv.cfg").exists() for above in [*inside.parents][:-1]
+    )
 
 
 def read(name: str) -> bytes:

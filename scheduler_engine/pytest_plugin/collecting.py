@@ -107,12 +107,16 @@ class ScenarioItem(pytest.Item):
         if differences:
             raise Unmet(differences)
 
+    @property
+    def _variant(self) -> str:
+        """Return the way in which it is played, in square brackets, "" if there is only one."""
+        return self.name.removeprefix(self.scenario.slug)
+
     def _trace_name(self) -> Path:
         """Return a path that no other test of the run has: that of its file, with the way in which it was played."""
-        file, _, name = self.nodeid.partition("::")
-        variant = name.removeprefix(self.scenario.slug)
+        file = self.nodeid.partition("::")[0]
         inside = Path(*(part for part in Path(file).parts if part not in ("..", "/")))
-        return inside.with_name(f"{inside.name}{variant}.jsonl")
+        return inside.with_name(f"{inside.name}{self._variant}.jsonl")
 
     def _left(self, point: Point) -> Iterator[Failure]:
         """Yield the failures of a point, without those whose expectation is rewritten."""
@@ -152,7 +156,7 @@ class ScenarioItem(pytest.Item):
             shown = item.decision or shown
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, 0, f"{self.path.name}: {self.scenario.title}"
+        return self.path, 0, f"{self.path.name}{self._variant}: {self.scenario.title}"
 
 
 def _write_new(path: Path, text: str) -> None:

@@ -111,6 +111,22 @@ def test_check_takes_a_folder_for_the_files_in_it(blank: Path, tmp_path: Path, c
     assert len(output.out.splitlines()) == 3, "the others are still checked"
 
 
+def test_check_skips_manifests_and_environments_in_a_folder(blank: Path, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "env" / "lib").mkdir(parents=True)
+    (tmp_path / "env" / "pyvenv.cfg").write_text("")
+    (tmp_path / "env" / "lib" / "other.yaml").write_text("kind: Pod\n")
+    manifests = tmp_path / "manifests.yaml"
+    manifests.write_text("apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Pod\n")
+    report = tmp_path / "report.xml"
+    assert main(["check", str(tmp_path), "--junitxml", str(report)]) == 0
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()] == [
+        ["ok", str(blank)],
+        ["skip", str(manifests)],
+    ]
+    assert [case.find("skipped") is not None for case in ElementTree.parse(report).iter("testcase")] == [False, True]
+    assert main(["check", str(manifests)]) == 2, "it was named"
+
+
 def test_check_works_from_any_folder_with_paths_of_any_kind(tmp_path: Path) -> None:
     """Run the package by its path, not installed, on scenarios, lessons, misconceptions and challenges."""
     fixtures = FOLDER.parent

@@ -63,6 +63,13 @@ def test_a_conftest_decides_for_its_folder(own: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*::web[[]plain] PASSED*"])
 
 
+def test_a_failure_names_the_way_in_which_it_failed(own: pytest.Pytester) -> None:
+    files(own, 'kubernetes=["1.34", "1.35"]')
+    write(own, "cases/web.scenario.yaml", WRONG)
+    result = own.runpytest("cases/web.scenario.yaml")
+    result.stdout.fnmatch_lines([f"*_ web.scenario.yaml[[]v1.3{minor}]: A web server*" for minor in (4, 5)])
+
+
 def test_the_nearest_conftest_decides(own: pytest.Pytester) -> None:
     files(own, 'configurations=["bare.yaml"]', "outer")
     files(own, 'kubernetes=["1.35"]', "outer/inner")

@@ -16,7 +16,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format types contracts golden screens questions bench bench-figures bench-ui scale-test edits hostile dist lock sbom audit
+.PHONY: help venv run test lint format types contracts golden screens questions bench bench-figures bench-ui scale-test edits hostile dist pythons lock sbom audit
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ hostile: venv ## Attack, kill and reopen real servers for two hours: make hostil
 
 dist: venv ## Build the engine as a wheel and a source distribution into dist/
 	$(BIN)/python -m hatchling build -d dist
+
+pythons: venv ## Run quick tests of the engine under every installed Python that it supports
+	$(BIN)/python -m tests.pythons
 
 sbom: venv ## List the site's dependencies with versions and hashes in dist/sbom.json (CycloneDX)
 	@mkdir -p dist

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -57,11 +58,14 @@ def _about(schema: Data, about: str) -> Data:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """``values``: the allowed ones, () = any; ``longest``: in characters, 0 = any length."""
+    """``values``: the allowed ones, () = any; ``longest``: in characters, 0 = any length; ``pattern``: a regular
+    expression that the whole text must match, "" = any text.
+    """
 
     about: str = ""
     values: tuple[str, ...] = ()
     longest: int = 0
+    pattern: str = ""
 
     def problems(self, value: Any, path: str) -> Iterator[FieldError]:
         if not isinstance(value, str):
@@ -73,9 +77,12 @@ class Text:
             yield FieldError(path, "FieldValueNotSupported", text + did_you_mean(value, self.values))
         elif self.longest and len(value) > self.longest:
             yield FieldError(path, "FieldValueTooLong", say("value-errors.too-long", longest=self.longest))
+        elif self.pattern and not re.fullmatch(self.pattern, value):
+            yield invalid(path, value, say("value-errors.pattern", pattern=self.pattern))
 
     def schema(self) -> Data:
         schema: Data = {"type": "string"}
+        schema |= {"pattern": f"^{self.pattern}$"} if self.pattern else {}
         schema |= {"enum": list(self.values)} if self.values else {}
         schema |= {"maxLength": self.longest} if self.longest else {}
         return _about(schema, self.about)

@@ -5,9 +5,11 @@ They replace a kubelet's measurements. A template may have them, so that all pod
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from scheduler_engine.api.quantity import NANO, parse_quantity
+from scheduler_engine.shapes import did_you_mean
 from scheduler_engine.words import say
 
 DURATION = "sandbox/duration"
@@ -41,20 +43,53 @@ KUBELET_CONFIGURATION = "sandbox/kubelet-configuration"
 HARD_EVICTION_GRACE = "sandbox/hard-eviction-grace"
 """Seconds of grace that a node's kubelet gives a pod at a hard threshold, if not those of v1.34.1."""
 
+EARLIER = "sandbox/earlier-revision"
+"""Marks templates that have become equal as different: an import writes it."""
+
+PREFIX = "sandbox/"
 AMOUNTS = (DURATION, START_DELAY, IMAGEFS, MAX_PIDS, HARD_EVICTION_GRACE, *USAGE.values())
 SECONDS = (DURATION, START_DELAY, HARD_EVICTION_GRACE)
+FLAGS = (READY, EARLIER)
 LONGEST_SECONDS = 366 * 86_400
 
+IN_PODS = (DURATION, START_DELAY, READY, EARLIER, *USAGE.values())
+IN_NODES = (IMAGEFS, MAX_PIDS, KUBELET_CONFIGURATION, HARD_EVICTION_GRACE, *USAGE.values())
+KNOWN: Mapping[str, tuple[str, ...]] = {"Pod": IN_PODS, "Node": IN_NODES}
+"""Kind → the annotations that something here reads. Templates have those of pods. docs/manifests.md lists them all."""
 
-def wrong_annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield (annotation, problem) for those that are not amounts."""
-    for name in AMOUNTS:
-        if name in annotations:
-            problem = amount_problem(annotations[name])
-            if not problem and name in SECONDS and seconds_us(annotations, name, 0) > LONGEST_SECONDS * 10**6:
-                problem = say("manifest-errors.too-many-seconds", most=LONGEST_SECONDS)
-            if problem:
-                yield name, problem
+
+def wrong_annotations(annotations: Mapping[str, str], kind: str) -> Iterator[tuple[str, str]]:
+    """Yield (annotation, problem) for those of the sandbox that nothing reads on this kind, and for bad values.
+
+    Other annotations may have any name and value.
+    """
+    known = KNOWN.get(kind, ())
+    for name, value in annotations.items():
+        if name.startswith(PREFIX) and (problem := _problem(name, value, known)):
+            yield name, problem
+
+
+def _problem(name: str, value: str, known: tuple[str, ...]) -> str:
+    if name not in known:
+        owners = [kind for kind, names in KNOWN.items() if name in names]
+        if owners:
+            return say("manifest-errors.annotation-elsewhere", kinds=say(f"manifest-errors.annotated-{owners[0]}"))
+        return say("manifest-errors.unknown-annotation") + did_you_mean(name, known or (*IN_PODS, *IN_NODES))
+    if name in FLAGS:
+        return "" if value in ("true", "false") else say("manifest-errors.flag-annotation")
+    if name == KUBELET_CONFIGURATION:
+        return "" if _is_object(value) else say("manifest-errors.json-annotation")
+    problem = amount_problem(value)
+    if not problem and name in SECONDS and seconds_us({name: value}, name, 0) > LONGEST_SECONDS * 10**6:
+        return say("manifest-errors.too-many-seconds", most=LONGEST_SECONDS)
+    return problem
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def amount_problem(text: str) -> str:

@@ -323,9 +323,9 @@ def limit_topology(manifest: Manifest) -> None:
 
 
 def simulated_annotations(manifest: Manifest, objects: Reader) -> Manifest:
-    """Check that the sandbox's own annotations are amounts."""
+    """Check the sandbox's own annotations, also those that no rule has seen."""
     annotations = (manifest.get("metadata") or {}).get("annotations") or {}
-    for name, problem in wrong_annotations(annotations):
+    for name, problem in wrong_annotations(annotations, str(manifest.get("kind"))):
         text = f'metadata.annotations[{name}]: Invalid value: "{annotations[name]}": {problem}'
         raise invalid(str(manifest.get("kind")), _name(manifest), text)
     return manifest

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import Unusable, write
+from scheduler_engine.cli.files import Unusable, to_a_file, write
 from scheduler_engine.scenario import FOLDER, load_scenarios
 from scheduler_engine.shapes import did_you_mean
 
@@ -41,8 +41,8 @@ expect:
 @click.command()
 @click.argument("name", default="")
 @click.option("--list", "listing", is_flag=True, help="List the scenarios that you can copy.")
-@click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write. Default: standard output.")
-def command(name: str, listing: bool, output: Path | None) -> int:
+@to_a_file
+def command(name: str, listing: bool, to: Path | None) -> int:
     """Write a small scenario to start with, or a copy of the installed scenario NAME.
 
     This does not overwrite an existing file.
@@ -51,9 +51,9 @@ def command(name: str, listing: bool, output: Path | None) -> int:
         for scenario in load_scenarios():
             click.echo(f"{scenario.slug}  {scenario.title}")
         return OK
-    if output is not None and output.exists():
-        raise Unusable(f"{output}: File exists")
-    write(_text(name) if name else BLANK, output)
+    if to is not None and to.exists():
+        raise Unusable(f"{to}: File exists")
+    write(_text(name) if name else BLANK, to)
     return OK
 
 

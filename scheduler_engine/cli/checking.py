@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,7 +12,7 @@ from xml.etree import ElementTree
 import click
 
 from scheduler_engine.cli import DIFFERENT, NAME, OK, UNUSABLE
-from scheduler_engine.cli.files import Unusable, read, shown, write, yaml_files
+from scheduler_engine.cli.files import Unusable, all_files, read, shown, write
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import EXPECTS_NOTHING, played_through
@@ -24,17 +25,22 @@ from scheduler_engine.scenario import read_scenario
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, document_in
 
-PASSED, FAILED, INVALID = "passed", "failed", "invalid"
-STATUSES = {PASSED: OK, FAILED: DIFFERENT, INVALID: UNUSABLE}
+PASSED, FAILED, INVALID, OTHER = "passed", "failed", "invalid", "other"
+STATUSES = {PASSED: OK, FAILED: DIFFERENT, INVALID: UNUSABLE, OTHER: OK}
 """Result of a file → exit status."""
-WORDS = {PASSED: ("ok", "green"), FAILED: ("FAIL", "red"), INVALID: ("error", "red")}
+WORDS = {PASSED: ("ok", "green"), FAILED: ("FAIL", "red"), INVALID: ("error", "red"), OTHER: ("skip", "yellow")}
+OTHERS = re.compile(rb"^apiVersion: *(?!scheduler-sandbox/)[^\s#]", re.MULTILINE)
+"""The beginning of an object that is neither a scenario nor a lesson: a manifest, or a configuration."""
 ELEMENTS = {FAILED: "failure", INVALID: "error"}
 """Result of a file → its element in JUnit's XML."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A file, the title of its scenario or lesson, and what is wrong: expectations that fail, or errors of the file."""
+    """A file, the title of its scenario or lesson, and what is wrong: expectations that fail, or errors of the file.
+
+    ``result``: a key of ``STATUSES``; OTHER is a file in a folder that is neither a scenario nor a lesson.
+    """
 
     file: str
     title: str
@@ -67,14 +73,26 @@ def command(files: tuple[str, ...], junitxml: Path | None, output: str, version:
 
 
 def _check_all(files: Sequence[str], version: Version, own: OwnPlugins) -> Iterator[Checked]:
-    for name in yaml_files(files):
+    for name in files:
         try:
-            title, failures, expects_nothing = _played(read(name), shown(name), version, own)
-        except (Unusable, Rejected) as problem:
-            errors = problem.errors if isinstance(problem, Rejected) else [problem.message]
-            yield Checked(shown(name), "", INVALID, [*map(str, errors)])
+            inside = all_files([name])
+        except Unusable as problem:
+            yield Checked(shown(name), "", INVALID, [problem.message])
             continue
-        yield Checked(shown(name), title, FAILED if failures else PASSED, failures, expects_nothing)
+        for path in inside:
+            if path != name and OTHERS.search(read(path)):
+                yield Checked(path, "not a scenario", OTHER, [])
+            else:
+                yield _checked(path, version, own)
+
+
+def _checked(name: str, version: Version, own: OwnPlugins) -> Checked:
+    try:
+        title, failures, expects_nothing = _played(read(name), shown(name), version, own)
+    except (Unusable, Rejected) as problem:
+        errors = problem.errors if isinstance(problem, Rejected) else [problem.message]
+        return Checked(shown(name), "", INVALID, [*map(str, errors)])
+    return Checked(shown(name), title, FAILED if failures else PASSED, failures, expects_nothing)
 
 
 def _played(text: bytes, name: str, version: Version, own: OwnPlugins) -> tuple[str, list[str], bool]:
@@ -91,7 +109,7 @@ def _tell(checked: Checked) -> None:
     word, colour = WORDS[checked.result]
     note = f"  ({EXPECTS_NOTHING})" if checked.expects_nothing else ""
     click.echo(f"{click.style(word.ljust(5), fg=colour)}  {checked.file}  {checked.title}{note}".rstrip())
-    for text in checked.problems:
+    for text in (line for problem in checked.problems for line in problem.splitlines()):
         print(f"       {text}", file=sys.stderr if checked.result == INVALID else sys.stdout)
 
 
@@ -103,8 +121,11 @@ def _junit(results: Sequence[Checked]) -> str:
     )
     for checked in results:
         case = ElementTree.SubElement(suite, "testcase", classname=checked.file, name=checked.title or checked.file)
+        if checked.result == OTHER:
+            ElementTree.SubElement(case, "skipped", message=checked.title)
         if checked.problems:
-            element = ElementTree.SubElement(case, ELEMENTS[checked.result], message=checked.problems[0])
+            first = checked.problems[0].partition("\n")[0]
+            element = ElementTree.SubElement(case, ELEMENTS[checked.result], message=first)
             element.text = "\n".join(checked.problems)
     ElementTree.indent(suite)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'

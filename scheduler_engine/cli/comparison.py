@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
 
 from scheduler_engine.answers import phrases
 from scheduler_engine.answers.comparing import Comparison, FigurePair, Number
 from scheduler_engine.answers.parting import Contest, Parting, Verdicts
 from scheduler_engine.answers.phrases import INDENTED
-from scheduler_engine.cli.lines import WIDTH, wrapped
+from scheduler_engine.cli.lines import width, wrap, wrapped
 from scheduler_engine.words import say
 
 LABEL, COLUMN = 46, 15
@@ -22,7 +21,7 @@ FIRST, SECOND = say("comparison.first"), say("comparison.second")
 def text_of(comparison: Comparison) -> Iterator[str]:
     """Yield the summary line by line. An empty line separates its parts."""
     if alike := phrases.upgrade(comparison):
-        yield from wrap(alike, WIDTH)
+        yield from wrap(alike)
         yield ""
     titles = ((comparison.parting, "comparison.parted"), (comparison.later_decision, "comparison.decided"))
     for parting, title in titles:
@@ -39,7 +38,7 @@ def text_of(comparison: Comparison) -> Iterator[str]:
 def unchanged(comparison: Comparison, in_details: bool) -> Iterator[str]:
     """Yield what there is to say if the summary has no difference. ``in_details``: the details have some."""
     alike = phrases.upgrade(comparison)
-    yield from wrap(alike, WIDTH)
+    yield from wrap(alike)
     if in_details or not alike:
         yield say("comparison.only-details") if in_details else say("comparison.same")
     yield from rules_text(comparison)
@@ -49,7 +48,7 @@ def rules_text(comparison: Comparison) -> Iterator[str]:
     """Yield the rules that differ between the versions, by whether the runs came across them."""
     for heading, rules in phrases.rules(comparison):
         yield ""
-        yield from wrap(heading, WIDTH)
+        yield from wrap(heading)
         for _, sentence in rules:
             yield from wrapped(sentence, "  - ")
 
@@ -58,7 +57,7 @@ def rules_text(comparison: Comparison) -> Iterator[str]:
 
 
 def _parting(parting: Parting, title: str) -> Iterator[str]:
-    yield from wrap(title, WIDTH)
+    yield from wrap(title)
     yield from wrapped(say("comparison.differs", kinds=phrases.kinds_of(parting)), "  ")
     for side, decision in ((FIRST, parting.first), (SECOND, parting.second)):
         yield from wrapped(phrases.decision(decision), f"  {side:8}")
@@ -152,7 +151,7 @@ def _placements(comparison: Comparison) -> Iterator[str]:
 def aligned(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
     """Yield rows as columns, or if they are too wide, each row in lines below each other."""
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    if sum(widths) + 6 <= WIDTH:
+    if sum(widths) + 6 <= width():
         for row in rows:
             yield f"  {row[0]:{widths[0]}}  {row[1]:{widths[1]}}  {row[2]}"
         return

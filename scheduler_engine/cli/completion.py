@@ -18,7 +18,12 @@ def command(shell: str) -> int:
 
     For bash: scheduler-sandbox completion bash >> ~/.bashrc
     """
+    click.echo(script(shell))
+    return OK
+
+
+def script(shell: str) -> str:
+    """Return the script for one of ``SHELLS``."""
     completion = get_completion_class(shell)
     assert completion is not None
-    click.echo(completion(program, {}, NAME, VARIABLE).source())
-    return OK
+    return completion(program, {}, NAME, VARIABLE).source()

@@ -15,7 +15,9 @@ from scheduler_engine.conformance.runner import as_json, report, run_paths
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--family", multiple=True, metavar="NAME", help="Run only this family. You can repeat it.")
-@click.option("--first", type=int, default=3, metavar="N", help="Show this many failures per family. Default: 3.")
+@click.option(
+    "--first", type=click.IntRange(0), default=3, metavar="N", help="Show this many failures per family. Default: 3."
+)
 @click.option("--full", is_flag=True, help="Also write the tables that the workbench shows.")
 @click.option("--json", "output", type=Path, metavar="FILE", help="Also write the result to FILE as JSON.")
 def command(paths: tuple[Path, ...], family: tuple[str, ...], first: int, full: bool, output: Path | None) -> int:
@@ -28,7 +30,7 @@ def command(paths: tuple[Path, ...], family: tuple[str, ...], first: int, full: 
     except (OSError, ValueError) as problem:
         raise Unusable(f"cannot run: {problem}") from problem
     if not results:
-        raise Unusable("no recordings found")
+        raise Unusable(f"no recordings found{' of the family ' if family else ''}{' or '.join(family)}")
     for text in report(results, first):
         click.echo(text)
     if output is not None:

@@ -24,6 +24,7 @@ from scheduler_engine.scenario.version import Version
 from scheduler_engine.scenario.why import (
     choice_in_words,
     dry_run_in_words,
+    idle_jobs,
     ineligible_in_words,
     refusal,
     reservation_in_words,
@@ -80,6 +81,8 @@ def command(
     """Explain why a pod is where it is, and why it is not on another node."""
     if output != TEXT and seeds:
         raise Unusable("use --seeds without --output")
+    if fix and (node or seeds or attempt is not None or cycle is not None):
+        raise Unusable("use --fix without --node, --attempt, --cycle and --seeds")
     if attempt is not None and cycle is not None:
         raise Unusable("use --attempt or --cycle, not both")
     simulation = simulation_of(scenario, version, plugins)
@@ -137,7 +140,10 @@ def _key(simulation: Simulation, name: str) -> str:
     keys = [key for key in known if name in (key, key.partition("/")[2])]
     if len(keys) == 1:
         return keys[0]
-    raise Unusable(f"{name}: which one? {', '.join(keys)}" if keys else f'pods "{name}" not found')
+    if keys:
+        raise Unusable(f"{name}: which one? {', '.join(keys)}")
+    idle = [text for key, text in idle_jobs(simulation).items() if name in (key, key.partition("/")[2])]
+    raise Unusable("\n".join([f'pods "{name}" not found', *idle]))
 
 
 def explained(simulation: Simulation, attempt: Attempt, node: str, seeds: int = 0) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import scenario_of, write
+from scheduler_engine.cli.files import Unusable, scenario_of, to_a_file, write
 from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.cli.version import versioned
@@ -44,6 +44,7 @@ FORMS: dict[str, Callable[[Simulation], str]] = {
     "--as",
     "form",
     type=click.Choice(["scenario", *FORMS]),
+    metavar="FORM",
     default="scenario",
     help="The form. scenario: the scenario itself, the default. manifests: for kubectl apply, as a person would write "
     "them. stored: as the API server holds them. kwok: with nodes that KWOK simulates. simulator: a snapshot for "
@@ -56,16 +57,18 @@ FORMS: dict[str, Callable[[Simulation], str]] = {
     help="Make the scenario expect everything that holds at its end. placements: where pods are. queues: also where "
     "pods wait, and why. verdicts: also every verdict and score.",
 )
-@click.option("--output", "-o", type=Path, metavar="FILE", help="The file to write. Default: standard output.")
+@to_a_file
 @with_plugins
 @versioned
 def command(
-    scenario: str, form: str, expect: str | None, output: Path | None, version: Version, plugins: OwnPlugins
+    scenario: str, form: str, expect: str | None, to: Path | None, version: Version, plugins: OwnPlugins
 ) -> int:
     """Play a scenario, and write the result."""
+    if form != "scenario" and expect is not None:
+        raise Unusable("use --expect with --as scenario")
     played = version.of(scenario_of(scenario, plugins))
     simulation = played_through(played)[1]
-    write(_written(played, simulation, expect) if form == "scenario" else FORMS[form](simulation), output)
+    write(_written(played, simulation, expect) if form == "scenario" else FORMS[form](simulation), to)
     return OK
 
 

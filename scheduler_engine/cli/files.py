@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,13 @@ from scheduler_engine.scenario.yaml_file import FILE_LIMITS
 from scheduler_engine.versions import Rules
 
 STDIN = "-"
-ENDINGS = (".yaml", ".yml")
-"""Endings of the files to read in a folder."""
+YAML = (".yaml", ".yml")
+MANIFESTS = (".json", *YAML)
+"""Endings of the files to read in a folder: of scenarios, and of manifests, as kubectl does."""
+
+
+to_a_file = click.option("--to", type=Path, metavar="FILE", help="The file to write. Default: standard output.")
+"""Gives a command the option, and its function the argument ``to``."""
 
 
 class Unusable(click.ClickException):
@@ -35,42 +40,70 @@ def shown(name: str) -> str:
     return "<stdin>" if name == STDIN else name
 
 
-def yaml_files(names: Iterable[str]) -> Iterator[str]:
-    """Yield the files, with a folder replaced by its YAML files at any depth, sorted; itself if it has none."""
-    for name in names:
-        if name == STDIN or not Path(name).is_dir():
-            yield name
-            continue
-        inside = sorted(path for path in Path(name).rglob("*") if path.suffix in ENDINGS and path.is_file())
-        yield from map(str, inside or [Path(name)])
+def all_files(names: Iterable[str], endings: tuple[str, ...] = YAML) -> list[str]:
+    """Return the files, each once. A folder means the files in it and below with these endings, without hidden ones.
+
+    Raises Unusable if a folder has none.
+    """
+    return list(dict.fromkeys(path for name in names for path in _in_a_folder(name, endings) or [name]))
+
+
+def one_file(name: str, endings: tuple[str, ...] = YAML) -> str:
+    """Return the file, or the only one in a folder. Raises Unusable if the folder has several."""
+    inside = _in_a_folder(name, endings)
+    if len(inside) > 1:
+        raise Unusable(f"{name}: this folder has {len(inside)} files. Name one of them, such as {inside[0]}")
+    return inside[0] if inside else name
+
+
+def _in_a_folder(name: str, endings: tuple[str, ...]) -> list[str]:
+    """Return the files in a folder and below, sorted; none if it is a file. Raises Unusable if the folder has none."""
+    if name == STDIN or not Path(name).is_dir():
+        return []
+    found = sorted(
+        path
+        for path in Path(name).rglob("*")
+        if path.suffix in endings and path.is_file() and not _is_hidden(path, Path(name))
+    )
+    if not found:
+        raise Unusable(f"{name}: this folder has no files that end in {', '.join(endings)}")
+    return [*map(str, found)]
+
+
+def _is_hidden(path: Path, folder: Path) -> bool:
+    """Return True for a file that is hidden, or in an environment of Python, which has scenarios of its own."""
+    inside = path.relative_to(folder)
+    return any(part.startswith(".") for part in inside.parts) or any(
+        (folder / above / "pyvenv.cfg").exists() for above in [*inside.parents][:-1]
+    )
 
 
 def read(name: str) -> bytes:
     """Return the content of a file, or of standard input. Raises Unusable."""
     try:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
-    except IsADirectoryError as problem:
-        raise Unusable(f"{name}: this is a folder. Name a YAML file in it.") from problem
     except OSError as problem:
         raise Unusable(f"{shown(name)}: {problem.strerror}") from problem
 
 
-def write(text: str, output: Path | None) -> None:
+def write(text: str, to: Path | None) -> None:
     """Write to a file, or to standard output. Raises Unusable."""
-    if output is None:
+    if to is None:
         click.echo(text, nl=False)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        to.write_text(text, encoding="utf-8")
     except OSError as problem:
-        raise Unusable(f"{output}: {problem.strerror}") from problem
+        raise Unusable(f"{to}: {problem.strerror}") from problem
 
 
 def scenario_of(name: str, own: OwnPlugins) -> Scenario:
     """Return the scenario in a file. Raises Unusable or Rejected, which name file, line and column."""
-    return read_scenario(read(name), shown(name), FILE_LIMITS, own)
+    path = one_file(name)
+    return read_scenario(read(path), shown(path), FILE_LIMITS, own)
 
 
 def configuration_of(name: str, rules: Rules, own: Sequence[type[Plugin]]) -> dict[str, Any]:
     """Return a file's KubeSchedulerConfiguration. Raises Unusable or Rejected, which name file, line and column."""
-    return read_configuration(read(name), shown(name), rules, own)
+    path = one_file(name, MANIFESTS)
+    return read_configuration(read(path), shown(path), rules, own)

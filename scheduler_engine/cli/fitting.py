@@ -16,12 +16,14 @@ from scheduler_engine.answers.room import MOST_COPIES, Room, room, room_by_node
 from scheduler_engine.api.loading import load_manifests, located
 from scheduler_engine.api.validation import validate
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import STDIN, Unusable, read, shown
+from scheduler_engine.cli.files import MANIFESTS, STDIN, Unusable, one_file, read, shown
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import simulation_of
 from scheduler_engine.cli.version import by_rules, version_data, versioned
+from scheduler_engine.config.reading import in_file
+from scheduler_engine.errors import Rejected
 from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.simulation import Simulation
@@ -93,7 +95,7 @@ def manifest_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
         return keys[0].manifest
     if keys:
         raise Unusable(f"{name}: which one? {', '.join(pod.key for pod in keys)}")
-    if name != STDIN and not Path(name).is_file():
+    if name != STDIN and not Path(name).exists():
         raise Unusable(f'pods "{name}" not found, and there is no such file')
     found = _first(name, ("Pod", *WITH_TEMPLATE), simulation.rules)
     if found is None:
@@ -102,14 +104,18 @@ def manifest_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
 
 
 def _first(name: str, kinds: Sequence[str], rules: Rules) -> Mapping[str, Any] | None:
-    """Return the first manifest of these kinds in a file. Raises Unusable for an invalid one, and Rejected."""
-    manifests = load_manifests(read(name))
+    """Return the first manifest of these kinds in a file. Raises Unusable for an invalid one."""
+    name = one_file(name, MANIFESTS)
+    try:
+        manifests = load_manifests(read(name))
+    except Rejected as refusal:
+        raise Unusable("\n".join(in_file(shown(name), error) for error in refusal.errors)) from refusal
     item = next((item for item in manifests if item.data.get("kind") in kinds), None)
     if item is None:
         return None
     errors = located(validate(item.data, item.document, rules=rules), manifests)
     if errors:
-        raise Unusable("\n".join(f"{shown(name)}:{error.line}:{error.column}: {error}" for error in errors))
+        raise Unusable("\n".join(in_file(shown(name), error) for error in errors))
     return item.data
 
 
@@ -118,7 +124,7 @@ def shape_of(simulation: Simulation, name: str) -> Mapping[str, Any]:
     existing = simulation.api.get("Node", name)
     if existing is not None:
         return existing.manifest
-    if name != STDIN and not Path(name).is_file():
+    if name != STDIN and not Path(name).exists():
         raise Unusable(f'nodes "{name}" not found, and there is no such file')
     found = _first(name, ("Node",), simulation.rules)
     if found is None:

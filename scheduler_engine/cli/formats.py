@@ -11,7 +11,9 @@ import yaml
 
 TEXT, JSON, YAML = FORMATS = ("text", "json", "yaml")
 
-in_a_format = click.option("--output", type=click.Choice(FORMATS), default=TEXT, show_default=True)
+in_a_format = click.option(
+    "--output", "-o", type=click.Choice(FORMATS), default=TEXT, show_default=True, help="The format of the answer."
+)
 """Gives a command the option, and its function the argument ``output``."""
 
 

@@ -1,18 +1,35 @@
-"""Lines that fit into a terminal of 80 columns."""
+"""Lines that fit into the terminal, and have 80 columns at most."""
 
 from __future__ import annotations
 
-from textwrap import wrap
+import textwrap
+from shutil import get_terminal_size
 
-WIDTH = 80
+WIDEST = 80
 
 
-def wrapped(text: str, start: str, width: int = WIDTH, rest: str | None = None) -> list[str]:
-    """Return the text in lines that fit. ``start`` begins the first one, ``rest`` the others; None: they align with it.
+def width() -> int:
+    """Return how long a line may be: as wide as the terminal, at most 80."""
+    return min(WIDEST, get_terminal_size((WIDEST, 0)).columns)
 
-    No word is broken: a name may be copied.
+
+def wrap(text: str) -> list[str]:
+    """Return the text in lines that fit."""
+    return textwrap.wrap(text, width())
+
+
+def wrapped(text: str, start: str, most: int | None = None, rest: str | None = None) -> list[str]:
+    """Return the text in lines that fit, and have ``most`` columns at most.
+
+    ``start`` begins the first one, ``rest`` the others; None: they align with it. No word is broken, so that names can
+    be copied.
     """
     others = " " * len(start) if rest is None else rest
-    return wrap(
-        text, width, initial_indent=start, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
+    return textwrap.wrap(
+        text,
+        width() if most is None else most,
+        initial_indent=start,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
     )

@@ -7,7 +7,7 @@ import json
 import click
 
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import Unusable, read, shown
+from scheduler_engine.cli.files import Unusable, one_file, read, shown
 from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import transcript
 from scheduler_engine.own_plugins import OwnPlugins
@@ -24,8 +24,11 @@ def command(log: str, quiet: bool, as_json: bool, plugins: OwnPlugins) -> int:
 
     Exit status 0: the log was replayed; 2: the file is not a valid log, or one of its commands is refused.
     """
+    log = one_file(log, (".json",))
     try:
         data = json.loads(read(log))
+    except UnicodeDecodeError as problem:
+        raise Unusable(f"{shown(log)}: the text is not UTF-8") from problem
     except (ValueError, RecursionError) as problem:
         raise Unusable(f"{shown(log)}: this is not valid JSON: {problem}") from problem
     if not isinstance(data, dict):

@@ -13,10 +13,11 @@ from scheduler_engine.cli.version import by_rules, versioned
 from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.replay import entry_line
 from scheduler_engine.scenario import Point, Scenario, run
-from scheduler_engine.scenario.attempts import Attempt, attempts_in
+from scheduler_engine.scenario.attempts import Attempt, RunView, attempts_in
 from scheduler_engine.scenario.decision import decision
+from scheduler_engine.scenario.failing import reasons
 from scheduler_engine.scenario.version import Version
-from scheduler_engine.scenario.why import nobodys
+from scheduler_engine.scenario.why import idle_jobs, nobodys
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from scheduler_engine.wording.entries import line
@@ -53,7 +54,7 @@ def command(scenario: str, quiet: bool, as_json: bool, version: Version, plugins
     elif not quiet:
         for text in transcript(simulation):
             click.echo(text)
-        for text in nobodys(simulation).values():
+        for text in (*nobodys(simulation).values(), *idle_jobs(simulation).values()):
             click.echo(click.style(text, fg="red"))
         click.echo(by_rules(simulation.rules))
     failures = [f"{played.where(path)}: {text}" for path, text in points]
@@ -65,11 +66,17 @@ def command(scenario: str, quiet: bool, as_json: bool, version: Version, plugins
 
 
 def played_through(scenario: Scenario) -> tuple[list[tuple[str, str]], Simulation]:
-    """Return (path, text) of each failure, and the simulation at the end. Raises Rejected."""
+    """Return (path, text) of each failure, and the simulation at the end. Raises Rejected.
+
+    The lines of a text after its first one say why.
+    """
     failures: list[tuple[str, str]] = []
     last: Point | None = None
     for point in run(scenario):
-        failures += [(failure.path, failure.text) for failure in point.failures]
+        view = RunView(point.simulation)
+        for failure in point.failures:
+            lines = [failure.text, *(f"  {text}" for text in reasons(view, failure.expectation))]
+            failures.append((failure.path, "\n".join(lines)))
         last = point
     assert last is not None
     return failures, last.simulation

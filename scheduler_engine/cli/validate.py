@@ -12,7 +12,7 @@ import click
 from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.cli import DIFFERENT, OK, UNUSABLE
-from scheduler_engine.cli.files import Unusable, read, shown
+from scheduler_engine.cli.files import MANIFESTS, Unusable, all_files, read, shown
 from scheduler_engine.cli.version import JUDGE, by_rules, version_data, versioned
 from scheduler_engine.errors import FieldError
 from scheduler_engine.scenario.version import Version
@@ -29,13 +29,16 @@ LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000, documents=100_000)
 def command(files: tuple[str, ...], as_json: bool, version: Version) -> int:
     """Report what the API server would say about manifests, without applying them.
 
+    A folder means all YAML and JSON files in it and below.
+
     Exit status 0: all would be accepted; 1: one would be refused; 2: a file cannot be read.
     """
     checked: dict[str, Checked] = {}
     status, rules = OK, version.rules()
-    for name in dict.fromkeys(files):
+    for name in files:
         try:
-            checked[name] = check_text(read(name), LIMITS, rules)
+            for path in all_files([name], MANIFESTS):
+                checked[path] = check_text(read(path), LIMITS, rules)
         except Unusable as problem:
             problem.show()
             status = UNUSABLE

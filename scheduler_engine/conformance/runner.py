@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import traceback
 import zlib
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from scheduler_engine.conformance import api, cache, config, cycle, e2e, leadere
 
 Case = dict[str, Any]
 
+STDIN = Path("-")
+"""The name of standard input."""
 SHOWN_LINES = 8
 """Differences printed per scenario."""
 
@@ -112,16 +115,19 @@ def recordings(paths: list[Path]) -> list[Path]:
 
 def read_cases(file: Path) -> Iterator[Case]:
     """Yield the scenarios of one file. Raises OSError or ValueError when it cannot be read."""
-    raw = file.read_bytes()
+    raw = sys.stdin.buffer.read() if file == STDIN else file.read_bytes()
     try:
         text = (gzip.decompress(raw) if file.suffix == ".gz" else raw).decode()
-    except (EOFError, zlib.error) as problem:
+    except (EOFError, UnicodeDecodeError, zlib.error) as problem:
         raise ValueError(f"{file}: {problem}") from problem
-    for line in text.split("\n"):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            case = json.loads(line)
+            try:
+                case = json.loads(line)
+            except (ValueError, RecursionError) as problem:
+                raise ValueError(f"{file}:{number}: this is not valid JSON: {problem}") from problem
             if not isinstance(case, dict):
-                raise ValueError(f"{file}: a line is not a scenario")
+                raise ValueError(f"{file}:{number}: this line is not a scenario")
             yield case
 
 

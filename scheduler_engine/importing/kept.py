@@ -15,10 +15,9 @@ from scheduler_engine.controllers.persistent_volume import DEFAULT_CLASS, PROVIS
 from scheduler_engine.plugins.volume_binding.binder import BOUND_BY_CONTROLLER, SELECTED_NODE
 from scheduler_engine.plugins.volume_references import BETA_STORAGE_CLASS, BIND_COMPLETED, MIGRATED_PLUGINS
 
-EARLIER = "sandbox/earlier-revision"
-"""Marks templates that have become equal as different."""
 ANNOTATIONS = (
-    *(*simulated.AMOUNTS, simulated.READY, simulated.KUBELET_CONFIGURATION, EARLIER, MIRROR, SOURCE, DELETION_COST),
+    *dict.fromkeys((*simulated.IN_PODS, *simulated.IN_NODES)),
+    *(MIRROR, SOURCE, DELETION_COST),
     *(REVISION, DESIRED_REPLICAS, MAX_REPLICAS, JOB_INDEX, DEFAULT_CLASS, PROVISIONED_BY, STORAGE_PROVISIONER),
     *(BOUND_BY_CONTROLLER, SELECTED_NODE, BIND_COMPLETED, BETA_STORAGE_CLASS, MIGRATED_PLUGINS),
 )

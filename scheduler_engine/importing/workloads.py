@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.simulated import EARLIER
 from scheduler_engine.apiserver.pod_index import REVISION_LABEL
 from scheduler_engine.controllers.deployment_revisions import HASH_LABEL, REVISION
 from scheduler_engine.controllers.naming import template_hash
 from scheduler_engine.importing.draft import Draft, controller_of, is_a, owner_key
-from scheduler_engine.importing.kept import EARLIER
 
 Manifest = dict[str, Any]
 

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.pytest_plugin.updating import rewrite
+from scheduler_engine.pytest_plugin.variants import chosen_for
 from scheduler_engine.replay import trace_lines
-from scheduler_engine.scenario import ASSERTIONS, Failure, Point, Rejected, Scenario, load_scenario, run
-from scheduler_engine.scenario.attempts import Attempt, RunView
+from scheduler_engine.scenario import Failure, Point, Rejected, Scenario, load_scenario, run
+from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.decision import decision
-from scheduler_engine.scenario.expectations.vocabulary import WHICH
+from scheduler_engine.scenario.failing import attempt_about, reasons
 from scheduler_engine.scenario.playing import END, START
-from scheduler_engine.scenario.version import Version
-from scheduler_engine.scenario.why import preemption_in_words, refusal
 from scheduler_engine.scenario.yaml_text import one_line
-from scheduler_engine.shapes import Data
+from scheduler_engine.shapes import did_you_mean
 
-CONFIGURATIONS = pytest.StashKey[dict[str, dict[str, Any]]]()
-"""Name → configuration for every scenario; empty: each uses its own."""
-VERSION = pytest.StashKey[Version]()
-"""The version of Kubernetes for every scenario."""
-PLUGINS = pytest.StashKey[OwnPlugins]()
-"""The plugins of other authors."""
 UPDATED = "scenario_updated"
 """The user property that says what was rewritten."""
 EXPECTS_NOTHING = "scenario_expects_nothing"
@@ -58,30 +51,49 @@ class ScenarioFile(pytest.File):
     """One file with one scenario."""
 
     def collect(self) -> Iterator[ScenarioItem]:
+        chosen = chosen_for(self)
         try:
-            scenario = self.config.stash[VERSION].of(load_scenario(self.path, self.config.stash[PLUGINS]))
+            scenario = load_scenario(self.path, chosen.plugins)
         except Rejected as refusal:
             raise self.CollectError("\n".join(map(str, refusal.errors))) from None
         except OSError as problem:
             raise self.CollectError(f"{self.path.name}: {problem.strerror}") from None
-        configurations = self.config.stash[CONFIGURATIONS]
-        if not configurations:
-            yield ScenarioItem.from_parent(self, name=scenario.slug, scenario=scenario)
-        for name, configuration in configurations.items():
-            changed = replace(scenario, configuration=configuration)
-            yield ScenarioItem.from_parent(self, name=f"{scenario.slug}[{name}]", scenario=changed)
+        markers = [pytest.mark.scenario, *(_marker(self, scenario, index) for index in range(len(scenario.tags)))]
+        for variant in chosen.variants:
+            name = f"{scenario.slug}[{variant.id}]" if variant.id else scenario.slug
+            item = ScenarioItem.from_parent(self, name=name, scenario=variant.of(scenario), names=chosen.names)
+            for marker in markers:
+                item.add_marker(marker)
+            yield item
+
+
+def _marker(file: ScenarioFile, scenario: Scenario, index: int) -> pytest.MarkDecorator:
+    """Return a tag as a marker. Raises CollectError if markers are strict, and the settings do not list it."""
+    tag = scenario.tags[index]
+    with warnings.catch_warnings():
+        # A tag in a file needs no declaration, unless markers are strict.
+        warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)
+        try:
+            marker: pytest.MarkDecorator = getattr(pytest.mark, tag)
+        except pytest.fail.Exception:
+            known = [line.partition(":")[0].partition("(")[0] for line in file.config.getini("markers")]
+            raise file.CollectError(
+                f"{scenario.where(f'tags[{index}]')}: the setting markers does not list {tag!r}"
+                + did_you_mean(tag, known)
+            ) from None
+    return marker
 
 
 class ScenarioItem(pytest.Item):
-    """A scenario, played with one configuration."""
+    """A scenario, played in one way. ``names``: the expectations that count."""
 
-    def __init__(self, scenario: Scenario, **arguments: Any) -> None:
+    def __init__(self, scenario: Scenario, names: frozenset[str], **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.scenario = scenario
+        self.scenario, self.names = scenario, names
 
     def runtest(self) -> None:
         """Play it. Raises Unmet, or Rejected when a step is refused."""
-        if self.scenario.expects_nothing:
+        if not self.scenario.expects_any(self.names):
             self.user_properties.append((EXPECTS_NOTHING, self.scenario.where("")))
         differences: list[Difference] = []
         last: Point | None = None
@@ -90,18 +102,28 @@ class ScenarioItem(pytest.Item):
             differences += [_difference(point, failure) for failure in self._left(point)]
         folder: Path | None = self.config.getoption("--scenario-trace")
         if folder is not None and last is not None:
-            folder.mkdir(parents=True, exist_ok=True)
             lines = "".join(f"{line}\n" for line in trace_lines(last.simulation))
-            (folder / f"{self.name}.jsonl").write_text(lines, encoding="utf-8")
+            _write_new(folder / self._trace_name(), lines)
         if differences:
             raise Unmet(differences)
+
+    @property
+    def _variant(self) -> str:
+        """Return the way in which it is played, in square brackets, "" if there is only one."""
+        return self.name.removeprefix(self.scenario.slug)
+
+    def _trace_name(self) -> Path:
+        """Return a path that no other test of the run has: that of its file, with the way in which it was played."""
+        file = self.nodeid.partition("::")[0]
+        inside = Path(*(part for part in Path(file).parts if part not in ("..", "/")))
+        return inside.with_name(f"{inside.name}{self._variant}.jsonl")
 
     def _left(self, point: Point) -> Iterator[Failure]:
         """Yield the failures of a point, without those whose expectation is rewritten."""
         view = RunView(point.simulation)
         rewritten: set[str] = set()
         for failure in point.failures:
-            if failure.path in rewritten:
+            if failure.path in rewritten or not self.names & failure.expectation.keys():
                 continue
             if self.config.getoption("--update-scenarios") and rewrite(self.path, self.scenario, failure, view):
                 rewritten.add(failure.path)
@@ -118,7 +140,7 @@ class ScenarioItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def _report(self, differences: list[Difference]) -> Iterator[str]:
-        yield f"{self.scenario.title}: {_count(len({item.failure.path for item in differences}))}"
+        yield f"{self.scenario.title}: {_number(len({item.failure.path for item in differences}))}"
         shown: tuple[str, ...] = ()
         for path, same in groupby(differences, lambda item: item.failure.path):
             item, *others = same
@@ -134,28 +156,29 @@ class ScenarioItem(pytest.Item):
             shown = item.decision or shown
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, 0, f"{self.path.name}: {self.scenario.title}"
+        return self.path, 0, f"{self.path.name}{self._variant}: {self.scenario.title}"
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file that did not exist. A test that runs again in the same run has a number in its name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        numbered = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        try:
+            with numbered.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            continue
+        return
 
 
 def _difference(point: Point, failure: Failure) -> Difference:
     """Add the attempt of the expectation; this must happen now, because the run continues."""
-    named = next(name for name in failure.expectation if name in ASSERTIONS)
-    view, about = RunView(point.simulation), failure.expectation[named]
-    attempt = _attempt(view, about, failure.expectation) if isinstance(about, str) else None
-    node = failure.expectation.get("node")
+    view, node = RunView(point.simulation), failure.expectation.get("node")
+    attempt = attempt_about(view, failure.expectation)
     table = decision(attempt, [node] if isinstance(node, str) else []) if attempt else []
-    if attempt and isinstance(node, str):
-        table += [f"  {text}" for text in refusal(point.simulation, attempt, node)]
-    if attempt and named == "victims":
-        table += [f"  {text}" for text in preemption_in_words(point.simulation, attempt, node or "")]
+    table += [f"  {text}" for text in reasons(view, failure.expectation)]
     return Difference(_title(point), failure, tuple(table))
-
-
-def _attempt(view: RunView, pod: str, expectation: Data) -> Attempt | None:
-    """Return the attempt that the expectation is about: for victims, the last one that tried preemption."""
-    if "victims" in expectation and not WHICH.keys() & expectation.keys():
-        return view.preempting(pod)
-    return view.attempt(pod, expectation.get("attempt"), expectation.get("cycle"))
 
 
 def _title(point: Point) -> str:
@@ -164,5 +187,5 @@ def _title(point: Point) -> str:
     return f"{point.title}: {point.step['kind']}"
 
 
-def _count(number: int) -> str:
+def _number(number: int) -> str:
     return "1 expectation does not hold" if number == 1 else f"{number} expectations do not hold"

@@ -7,21 +7,14 @@ from typing import Any
 
 import pytest
 
-from scheduler_engine.config.reading import read_configuration
-from scheduler_engine.own_plugins import OwnPlugins, load
-from scheduler_engine.pytest_plugin.collecting import (
-    CONFIGURATIONS,
-    EXPECTS_NOTHING,
-    PLUGINS,
-    UPDATED,
-    VERSION,
-    ScenarioFile,
-)
+from scheduler_engine.pytest_plugin import hookspecs
+from scheduler_engine.pytest_plugin.collecting import EXPECTS_NOTHING, UPDATED, ScenarioFile
+from scheduler_engine.pytest_plugin.variants import BY_OPTIONS, PLUGINS_INI, choose, version_of
 from scheduler_engine.scenario import Rejected
-from scheduler_engine.scenario.version import Version
-from scheduler_engine.versions import VERSIONS, read_gates, release_of, rules_for, version_named
+from scheduler_engine.testing import SchedulerSettings
+from scheduler_engine.versions import VERSIONS, release_of
 
-INI, PLUGINS_INI = "scenario_files", "scheduler_plugins"
+INI = "scenario_files"
 DEFAULT = "*.scenario.yaml"
 
 
@@ -39,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--scenario-trace",
         metavar="DIR",
         type=Path,
-        help="Save the trace of each scenario in this folder, as JSON lines.",
+        help="Save the trace of each scenario in this folder, as JSON lines. It must be new or empty.",
     )
     group.addoption(
         "--scheduler-config",
@@ -47,7 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="Run every scenario with this KubeSchedulerConfiguration instead of its own. You can repeat it.",
+        help="Run every scenario, and the fixture cluster, with this KubeSchedulerConfiguration instead of its own. "
+        "You can repeat it.",
     )
     group.addoption(
         "--scheduler-plugin",
@@ -59,7 +53,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--kubernetes",
         metavar="VERSION",
-        help=f"Run every scenario under this version of Kubernetes instead of its own: {', '.join(VERSIONS)}.",
+        help="Run every scenario, and the fixture cluster, under this version of Kubernetes instead of its own: "
+        f"{', '.join(VERSIONS)}.",
     )
     group.addoption(
         "--feature-gates",
@@ -68,52 +63,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(hookspecs)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the version and the configurations once. Raises UsageError."""
-    files = config.getoption("--scheduler-config")
+    """Read what the options say once, and declare the marker. Raises UsageError."""
+    config.addinivalue_line("markers", "scenario: a scenario file of the Kubernetes scheduler")
     others = [name for name in ("--scheduler-config", "--kubernetes", "--feature-gates") if config.getoption(name)]
     if others and config.getoption("--update-scenarios"):
         raise pytest.UsageError(
             f"--update-scenarios uses each scenario's own configuration and version: leave out {others[0]}"
         )
     try:
-        own = config.stash[PLUGINS] = load([*config.getini(PLUGINS_INI), *config.getoption("--scheduler-plugin")])
-        version = config.stash[VERSION] = _version(config)
-        read = {path.stem: _configuration(path, version, own) for path in files}
+        config.stash[BY_OPTIONS] = choose(config, SchedulerSettings())
     except OSError as problem:
         raise pytest.UsageError(f"{problem.filename}: {problem.strerror}") from problem
     except Rejected as refusal:
         raise pytest.UsageError(str(refusal)) from refusal
-    if len(read) < len(files):
-        raise pytest.UsageError("--scheduler-config: two files of the same name")
-    config.stash[CONFIGURATIONS] = read
+    folder: Path | None = config.getoption("--scenario-trace")
+    # A worker of pytest-xdist may start when others have already written.
+    if folder is not None and not hasattr(config, "workerinput") and _is_in_use(folder):
+        raise pytest.UsageError(f"--scenario-trace: {folder} is not an empty folder; name a new one, or delete it")
 
 
-def _version(config: pytest.Config) -> Version:
-    """Return the version in the options. Raises Rejected."""
-    kubernetes, gates = config.getoption("--kubernetes"), config.getoption("--feature-gates")
-    version = Version(
-        None if kubernetes is None else version_named(kubernetes), None if gates is None else read_gates(gates)
-    )
-    if version.name is not None:
-        rules_for(version.name, version.feature_gates)
-    return version
-
-
-def _configuration(path: Path, version: Version, own: OwnPlugins) -> dict[str, Any]:
-    """Read a configuration that the version accepts; without one, any version. Raises Rejected and OSError."""
-    text, refusals = path.read_bytes(), []
-    for kubernetes in VERSIONS if version.name is None else (version.name,):
-        gates = version.feature_gates if version.name is not None else None
-        try:
-            return read_configuration(text, str(path), rules_for(kubernetes, gates), own.known)
-        except Rejected as refusal:
-            refusals.append(refusal)
-    raise refusals[0]
+def _is_in_use(folder: Path) -> bool:
+    return folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    kubernetes, plugins = config.stash[VERSION].name, config.stash[PLUGINS].known
+    kubernetes, plugins = version_of(config).name, config.stash[BY_OPTIONS].plugins.known
     version = [] if kubernetes is None else [f"scenarios under Kubernetes {release_of(kubernetes)}"]
     return version + ([f"scheduler plugins: {', '.join(plugin.name for plugin in plugins)}"] if plugins else [])
 

@@ -16,6 +16,7 @@ KEYS: dict[str, Shape] = {
     "kind": Text(values=(KIND,)),
     "title": Text(say("scenario-keys.title")),
     "group": Text(say("scenario-keys.group")),
+    "tags": ListOf(Text(pattern=r"[A-Za-z_][A-Za-z0-9_]*"), say("scenario-keys.tags")),
     "about": Text(say("scenario-keys.about")),
     "outcome": Text(say("scenario-keys.outcome")),
     "source": Text(say("scenario-keys.source")),

@@ -49,6 +49,7 @@ def read_scenario(
     slug = slug_of(name, (ENDING,))
     opened, then, written = _steps(data.get("then"))
     fields: Data = {key: data[key] for key in data if key in PLAIN}
+    fields["tags"] = (*data.get("tags", ()),)
     if "then" in data:
         fields["then"] = then
     setup, expect = (command_from(step) for step in data.get("setup", ())), data.get("expect", ())

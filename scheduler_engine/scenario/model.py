@@ -49,17 +49,17 @@ def _above(path: str) -> list[str]:
 class Scenario:
     """``setup`` are the commands (JSON form) executed when it is opened, ``then`` the steps that a visitor would take:
     each a command, and beside it keys from ``steps.BESIDE``, including ``expect``: what holds after the step.
-
     ``opened``: what holds before the first step; ``expect``: what holds at the end. ``tab``: the tab of the workbench
     to show, "" = the one of the present stage. ``kubernetes``: the version that it begins under, with ``feature_gates``
-    that differ from its defaults. ``engine``: the version of the engine that wrote it, "" = unknown.
-    ``origin``: its file, None if it was made by a program. ``plugins``: somebody's own, which its configurations may
-    name; a file does not hold them.
+    that differ from its defaults. ``engine``: the version of the engine that wrote it, "" = unknown. ``tags``: words
+    that choose it among others. ``origin``: its file, None if it was made by a program. ``plugins``: somebody's own,
+    which its configurations may name; a file does not hold them.
     """
 
     slug: str
     title: str
     group: str = ""
+    tags: tuple[str, ...] = ()
     about: str = ""
     outcome: str = ""
     source: str = ""
@@ -82,6 +82,12 @@ class Scenario:
         """Return True if it cannot fail: it has no expectation, and no step that must be refused."""
         steps = any(step.get("expect") or step.get("refused") for step in self.then)
         return not (self.opened or self.expect or steps)
+
+    def expects_any(self, names: frozenset[str]) -> bool:
+        """Return True if it can fail when only the expectations of these names count."""
+        expected = [*self.opened, *self.expect, *(item for step in self.then for item in step.get("expect", ()))]
+        refused = any(step.get("refused") for step in self.then)
+        return refused or any(names & expectation.keys() for expectation in expected)
 
     def open(self, full: bool = True) -> Simulation:
         """Return a simulation with the setup executed. Raises Rejected with the command when one is refused.

@@ -182,6 +182,18 @@ def nobodys(simulation: Simulation) -> dict[str, str]:
     }
 
 
+def idle_jobs(simulation: Simulation) -> dict[str, str]:
+    """Return Job → a message, for the Jobs that create no pod, because they are suspended or want none at a time."""
+    messages = dict[str, str]()
+    owners = {(pod.controller_ref or {}).get("uid") for pod in simulation.api.pods()}
+    for job in simulation.api.list("Job"):
+        field = "suspend: true" if job.spec.get("suspend") else "parallelism: 0"
+        wants_none = job.spec.get("suspend") or job.spec.get("parallelism") == 0
+        if wants_none and job.uid not in owners:
+            messages[job.key] = say("decision.idle-job", job=job.key, field=field)
+    return messages
+
+
 def _scheduler_of(simulation: Simulation, attempt: Attempt) -> Scheduler | None:
     """Return the scheduler that made the attempt; if it has begun another one, its state before that."""
     scheduler = simulation.replicas.scheduler_of(attempt.cycle)

@@ -23,6 +23,7 @@ from scheduler_engine.testing.objects import (
     make_storage_class,
     make_volume,
 )
+from scheduler_engine.testing.settings import SchedulerSettings
 
 __all__ = [
     "HOSTNAME",
@@ -34,6 +35,7 @@ __all__ = [
     "Cluster",
     "NodeBuilder",
     "PodBuilder",
+    "SchedulerSettings",
     "make_budget",
     "make_claim",
     "make_daemon_set",

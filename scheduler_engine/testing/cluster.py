@@ -14,8 +14,9 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.own_plugins import checked, enabling
 from scheduler_engine.scenario.attempts import Attempt, RunView
-from scheduler_engine.scenario.decision import decision
+from scheduler_engine.scenario.decision import MOST_NODES, decision
 from scheduler_engine.scenario.expectations import failures_of
+from scheduler_engine.scenario.failing import reasons, why_not
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing.builders import Builder, Data
 from scheduler_engine.timeline import SECOND_US
@@ -122,18 +123,28 @@ class Cluster:
         return RunView(self.simulation).attempts.get(_key(name), [])
 
     def explain(self, name: str) -> str:
-        """Return the last attempt's results for a pod on each node, as a table."""
+        """Return the last attempt's results for a pod on each node, as a table, and why no other node was chosen."""
         attempts = self.attempts(name)
-        return "\n".join(decision(attempts[-1])) if attempts else f"{_key(name)}: no attempt was made"
+        if not attempts:
+            return f"{_key(name)}: no attempt was made"
+        last = attempts[-1]
+        # Nodes with a total come first: of many, the nearest are enough.
+        nodes = last.ranked[:MOST_NODES] if last.filter is not None else [""]
+        words = [text for node in nodes for text in why_not(self.simulation, last, node)]
+        return "\n".join([*decision(last), *(f"  {text}" for text in words)])
 
     def expect(self, *expectations: Data) -> Self:
         """Check expectations as in scenario files, such as ``{"pod": "default/web", "node": "node-a"}``.
 
-        Raises AssertionError with everything that does not hold.
+        Raises AssertionError with everything that does not hold, and why.
         """
-        failures = failures_of(self.simulation, expectations)
-        if failures:
-            raise AssertionError("\n".join(failures))
+        view = RunView(self.simulation)
+        lines: list[str] = []
+        for expectation in expectations:
+            if failures := failures_of(view, [expectation]):
+                lines += [*failures, *(f"  {text}" for text in reasons(view, expectation))]
+        if lines:
+            raise AssertionError("\n".join(lines))
         return self
 
 

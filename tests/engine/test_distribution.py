@@ -79,10 +79,13 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_wheel_holds_the_engine_and_nothing_of_the_site(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
+    release = "-".join(wheel.name.split("-")[:2])
     assert {name.partition("/")[0] for name in names} == {
         "scheduler_engine",
-        f"{'-'.join(wheel.name.split('-')[:2])}.dist-info",
+        f"{release}.dist-info",
+        f"{release}.data",
     }
+    assert not any("/cli/share/" in name for name in names)
     for name in ("py.typed", "scenario/schema.json", f"scenario/scenarios/{next(FOLDER.glob('*.yaml')).name}"):
         assert f"scheduler_engine/{name}" in names
 
@@ -100,6 +103,24 @@ def test_it_has_its_command_and_its_scenarios(installed: Path, tmp_path: Path) -
         assert (done.returncode, [line[:2] for line in done.stdout.splitlines()]) == (0, ["ok", "ok"])
         done = run(*program, "run", "mine.scenario.yaml", "--quiet", cwd=tmp_path)
         assert (done.returncode, done.stdout) == (0, "A web server goes where there is room: as expected\n")
+
+
+def test_its_manual_and_completions_are_where_man_and_shells_look(installed: Path) -> None:
+    share = installed.parent / "share"
+    found = {str(path.relative_to(share)): path.read_text() for path in share.rglob("*") if path.is_file()}
+    assert {*found} == {
+        "man/man1/scheduler-sandbox.1",
+        "bash-completion/completions/scheduler-sandbox",
+        "zsh/site-functions/_scheduler-sandbox",
+        "fish/vendor_completions.d/scheduler-sandbox.fish",
+    }
+    version = run(installed / "scheduler-sandbox", "--version", cwd=share)
+    assert found["man/man1/scheduler-sandbox.1"].startswith('.TH "SCHEDULER-SANDBOX" 1 ')
+    assert f'"scheduler-sandbox {version.stdout.split()[-1]}"' in found["man/man1/scheduler-sandbox.1"]
+    complete = "source ../share/bash-completion/completions/scheduler-sandbox; COMP_WORDS=(scheduler-sandbox exp) "
+    complete += "COMP_CWORD=1; _scheduler_sandbox_completion scheduler-sandbox; echo ${COMPREPLY[@]}"
+    done = run("/bin/bash", "-c", f"PATH={installed}:$PATH; {complete}", cwd=installed)
+    assert (done.stdout, done.stderr) == ("explain export\n", "")
 
 
 def test_its_plugin_collects_scenarios_by_itself(installed: Path, tmp_path: Path) -> None:
@@ -127,7 +148,7 @@ def repository(installed: Path, tmp_path: Path) -> Path:
     """Return a user's repository, with the files that the document says to write."""
     files = {
         "web.scenario.yaml": blocks("yaml")[0],
-        "test_web.py": blocks("python")[0],
+        "test_web.py": blocks("python")[1],
         "pyproject.toml": blocks("toml")[0],
         "packed.yaml": json.dumps(yaml.safe_load(PACKED)),
     }
@@ -150,6 +171,17 @@ def test_the_commands_of_the_document_work(repository: Path) -> None:
         done = shell(repository, line)
         assert done.returncode == (1 if "--scheduler-config" in line else 0), (line, done.stdout, done.stderr)
     assert [*(repository / "traces").iterdir()]
+
+
+def test_the_settings_of_a_folder_work_as_the_document_shows(repository: Path) -> None:
+    folder = repository / "upgrade"
+    folder.mkdir()
+    (folder / "conftest.py").write_text(blocks("python")[0])
+    for name in ("web.scenario.yaml", "packed.yaml"):
+        (folder / name).write_text((repository / name).read_text())
+    done = shell(repository, "python -m pytest --collect-only -q upgrade")
+    scenarios = [f"upgrade/web.scenario.yaml::web[packed-{version}]" for version in ("v1.34", "v1.36")]
+    assert done.stdout.splitlines()[:2] == scenarios
 
 
 def test_a_failure_reads_as_the_document_shows(repository: Path) -> None:

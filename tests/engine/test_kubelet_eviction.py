@@ -146,7 +146,7 @@ def test_a_wrong_configuration_is_refused_in_words(data: Manifest, text: str) ->
 
 
 def test_an_invalid_configuration_of_a_node_is_reported_and_ignored() -> None:
-    for text in ("{", "[]", '{"maxPods": 5}'):
+    for text in ('{"maxPods": 5}', '{"evictionHard": {"memory.available": "much"}}'):
         node = machine().annotation("sandbox/kubelet-configuration", text)
         simulation = Simulation()
         simulation.execute(commands.Apply((node.obj(), make_pod("p").obj())))

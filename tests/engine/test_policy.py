@@ -336,7 +336,7 @@ def test_the_tables_name_plugins_of_today() -> None:
 def test_the_command_writes_the_configuration_and_prints_the_rest(tmp_path: Path, capsys: Any) -> None:
     policy, written = tmp_path / "policy.json", tmp_path / "scheduler.yaml"
     policy.write_text('{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 1}]}')
-    assert main(["convert-policy", str(policy), "--output", str(written)]) == 0
+    assert main(["convert-policy", str(policy), "--to", str(written)]) == 0
     configuration = load_configuration(read_policy(policy.read_text()).configuration)
     assert load_configuration(written.read_text()).defaulted == configuration.defaulted
     shown = capsys.readouterr()

@@ -20,6 +20,7 @@ from scheduler_engine.api.parsing import owners_of
 from scheduler_engine.api.scheme import kind_of
 from scheduler_engine.api.validation import csi, jobs, leaders, owners, policies, storage, storage_update
 from scheduler_engine.api.validation.addresses import has_loose_address
+from scheduler_engine.api.validation.annotations import simulated_annotations
 from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.node import node_rules, node_update
 from scheduler_engine.api.validation.pod import pod_rules, uses_host_network_in_user_namespace
@@ -177,8 +178,10 @@ def check_rules(defaulted: Manifest, allow_privileged: bool = True, rules: Rules
 
 
 def _rules(defaulted: Manifest, allow_privileged: bool, rules: Rules) -> Iterable[FieldError]:
-    rule = RULES.get(str(defaulted.get("kind")))
-    return () if rule is None else _in_cluster(rule(defaulted), allow_privileged, rules)
+    kind = str(defaulted.get("kind"))
+    rule = RULES.get(kind)
+    own = simulated_annotations(defaulted, kind)
+    return own if rule is None else chain(_in_cluster(rule(defaulted), allow_privileged, rules), own)
 
 
 def _in_cluster(errors: Iterable[FieldError], allow_privileged: bool, rules: Rules) -> Iterable[FieldError]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.critical_pods import MIRROR
+from scheduler_engine.api.simulated import wrong_annotations
 from scheduler_engine.api.validation.paths import descending_path
 from scheduler_engine.api.validation.problems import Errors, forbidden, invalid, quoted
 from scheduler_engine.api.validation.walk import containers_with_paths
@@ -36,6 +37,15 @@ def known_annotations(annotations: Mapping[str, str], spec: Data, path: str) -> 
     for key, value in annotations.items():
         if key.startswith(APP_ARMOR):
             yield from _app_armor_profile(key.removeprefix(APP_ARMOR), value, f"{path}[{key}]", names)
+
+
+def simulated_annotations(manifest: Data, kind: str) -> Errors:
+    """Check the sandbox's own annotations, of an object and of the template of its pods."""
+    template = (manifest.get("spec") or {}).get("template") or {}
+    for data, owner, path in ((manifest, kind, "metadata"), (template, "Pod", "spec.template.metadata")):
+        annotations = (data.get("metadata") or {}).get("annotations") or {}
+        for name, problem in wrong_annotations(annotations, owner):
+            yield invalid(f"{path}.annotations[{name}]", annotations[name], problem)
 
 
 def deletion_cost(text: str) -> int | None:

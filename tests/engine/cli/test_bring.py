@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from scheduler_engine.cli import main
 from scheduler_engine.scenario import load_scenario
@@ -23,7 +24,7 @@ def write_dump(tmp_path: Path) -> Path:
 
 def test_a_dump_becomes_a_scenario_that_runs(dumped: Path, tmp_path: Path, capsys: Any) -> None:
     output = tmp_path / "mine.scenario.yaml"
-    assert main(["import", str(dumped), "--output", str(output)]) == 0
+    assert main(["import", str(dumped), "--to", str(output)]) == 0
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "12 nodes, " in printed.err
@@ -36,7 +37,7 @@ def test_a_dump_becomes_a_scenario_that_runs(dumped: Path, tmp_path: Path, capsy
 
 def test_bound_pods_are_bound_to_the_same_nodes(dumped: Path, tmp_path: Path) -> None:
     output = tmp_path / "mine.scenario.yaml"
-    assert main(["import", str(dumped), "-o", str(output), "--quiet"]) == 0
+    assert main(["import", str(dumped), "--to", str(output), "--quiet"]) == 0
     nodes = {pod.key: pod.node_name for pod in load_scenario(output).open().api.pods()}
     objects = cluster(seed=5).objects
     bound = {
@@ -80,7 +81,7 @@ WRONG = {
 def test_unusable_objects_are_listed_with_their_file(content: bytes, words: str, tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "bad.yaml"
     path.write_bytes(content)
-    assert main(["import", str(path), "--output", str(tmp_path / "out")]) == 2
+    assert main(["import", str(path), "--to", str(tmp_path / "out")]) == 2
     output = capsys.readouterr()
     assert words in output.err
     assert "Traceback" not in output.err
@@ -135,7 +136,7 @@ def test_the_newest_kubelet_proposes_the_version(
 ) -> None:
     path, output = tmp_path / "cluster.yaml", tmp_path / "mine.yaml"
     path.write_bytes(as_yaml(of_kubelets(cluster(seed=5).objects, *kubelets)))
-    assert main(["import", str(path), "-o", str(output), *options]) == 0
+    assert main(["import", str(path), "--to", str(output), *options]) == 0
     assert says in capsys.readouterr().err
     assert load_scenario(output).kubernetes == version
 
@@ -152,3 +153,29 @@ def test_an_import_keeps_feature_gates(dumped: Path, capsys: Any) -> None:
     options = ["--kubernetes", "1.36", "--feature-gates", "NodeDeclaredFeatures=false"]
     assert main(["import", str(dumped), "--quiet", *options]) == 0
     assert "\nkubernetes: v1.36\nfeature_gates: {NodeDeclaredFeatures: false}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_the_report_is_data_for_programs(dumped: Path, tmp_path: Path, output: str, capsys: Any) -> None:
+    (tmp_path / "broken.yaml").write_text("{apiVersion: v1, kind: Pod, metadata: {name: torn}, spec: 7}\n")
+    written = tmp_path / "mine.yaml"
+    assert main(["import", str(tmp_path), "--to", str(written), "--output", output]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    report = yaml.safe_load(printed.out)
+    assert (report["file"], report["title"], report["kubernetes"]) == (str(written), tmp_path.name, "v1.34")
+    assert [Path(item["file"]).name for item in report["read"]] == ["broken.yaml", "cluster.yaml"]
+    pods = load_scenario(written).open().api.pods()
+    assert report["pods"]["bound"] == sum(bool(pod.node_name) for pod in pods)
+    assert sum(report["pods"].values()) == report["kinds"]["Pod"]
+    assert {pod["key"] for pod in report["waiting"]} == {pod.key for pod in pods if not pod.node_name}
+    assert {"finished", "not-ready"} <= {notice["key"] for notice in report["notices"]}
+    (torn,) = (item for item in report["left_out"] if item["name"].endswith("torn"))
+    assert torn["kind"] == "Pod"
+    assert torn["reason"]
+
+
+@pytest.mark.parametrize("options", [[], ["--to", "x.yaml", "--quiet"]])
+def test_a_report_for_programs_needs_a_file_for_the_scenario(dumped: Path, options: list[str], capsys: Any) -> None:
+    assert main(["import", str(dumped), "--output", "json", *options]) == 2
+    assert capsys.readouterr().err == "use --output with --to FILE, without --quiet\n"

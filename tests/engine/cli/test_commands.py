@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,10 +18,12 @@ import yaml
 
 import scheduler_engine
 from scheduler_engine.api.loading import read_documents
-from scheduler_engine.cli import COMMANDS, main
+from scheduler_engine.cli import COMMANDS, STATUSES, main
 from scheduler_engine.cli.beginning import BLANK
 from scheduler_engine.importing import gather
 from scheduler_engine.scenario import FOLDER, check, load_scenario, play
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "command-line.md"
 
 
 @pytest.fixture
@@ -41,6 +46,17 @@ def test_every_command_has_a_help_text(capsys: Any) -> None:
         assert main([name, "--help"]) == 0
         assert capsys.readouterr().out.startswith(f"Usage: scheduler-sandbox {name} ")
     assert main(["--version"]) == 0
+
+
+def test_the_document_lists_the_commands_and_the_exit_statuses(capsys: Any) -> None:
+    text = DOCUMENT.read_text()
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", text, re.MULTILINE)
+    assert {int(status): meaning.replace("\\|", "|") for status, meaning in rows} == STATUSES
+    headings = re.findall(r"^## ([a-z-]+)$", text, re.MULTILINE)
+    assert {*COMMANDS} <= {*headings}
+    assert main(["--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(f"{status} {meaning}" in shown for status, meaning in STATUSES.items())
 
 
 def test_run_prints_events_with_a_table_for_each_attempt(blank: Path, capsys: Any) -> None:
@@ -69,10 +85,11 @@ def test_check_takes_many_and_ends_with_the_worst(blank: Path, wrong: Path, tmp_
         f"ok     {blank}  A web server goes where there is room",
         f"FAIL   {wrong}  A web server goes where there is room",
         f"       {wrong}:23:3: expect[0]: default/web: expected node-a, is on node-b",
+        "         node-b has 486, node-a has 474. NodeResourcesFit differs most: 90 and 81.",
     ]
     assert main(["check", str(none), str(wrong), "missing.yaml"]) == 2
     output = capsys.readouterr()
-    assert [line[:5] for line in output.out.splitlines()] == ["error", "FAIL ", "     ", "error"]
+    assert [line[:5] for line in output.out.splitlines()] == ["error", "FAIL ", *["     "] * 2, "error"]
     assert output.err.splitlines()[1] == "       missing.yaml: No such file or directory"
 
 
@@ -90,8 +107,24 @@ def test_check_takes_a_folder_for_the_files_in_it(blank: Path, tmp_path: Path, c
     (tmp_path / "empty").mkdir()
     assert main(["check", str(tmp_path / "empty"), str(inner)]) == 2
     output = capsys.readouterr()
-    assert "this is a folder. Name a YAML file in it." in output.err
+    assert "this folder has no files that end in .yaml, .yml" in output.err
     assert len(output.out.splitlines()) == 3, "the others are still checked"
+
+
+def test_check_skips_manifests_and_environments_in_a_folder(blank: Path, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "env" / "lib").mkdir(parents=True)
+    (tmp_path / "env" / "pyvenv.cfg").write_text("")
+    (tmp_path / "env" / "lib" / "other.yaml").write_text("kind: Pod\n")
+    manifests = tmp_path / "manifests.yaml"
+    manifests.write_text("apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Pod\n")
+    report = tmp_path / "report.xml"
+    assert main(["check", str(tmp_path), "--junitxml", str(report)]) == 0
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()] == [
+        ["ok", str(blank)],
+        ["skip", str(manifests)],
+    ]
+    assert [case.find("skipped") is not None for case in ElementTree.parse(report).iter("testcase")] == [False, True]
+    assert main(["check", str(manifests)]) == 2, "it was named"
 
 
 def test_check_works_from_any_folder_with_paths_of_any_kind(tmp_path: Path) -> None:
@@ -430,15 +463,15 @@ def test_explain_of_a_pod_that_fits_nowhere_names_the_plugins(capsys: Any) -> No
 
 def test_new_writes_a_scenario_that_holds_and_overwrites_nothing(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "mine.scenario.yaml"
-    assert main(["new", "--output", str(path)]) == 0
+    assert main(["new", "--to", str(path)]) == 0
     assert main(["check", str(path)]) == 0
-    assert main(["new", "--output", str(path)]) == 2
+    assert main(["new", "--to", str(path)]) == 2
     assert main(["new", "node-affinity-weight"]) == 2
     assert "did you mean" in capsys.readouterr().err
     assert main(["new", "--list"]) == 0
     slugs = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert len(slugs) == len([*FOLDER.glob("*.yaml")])
-    assert main(["new", slugs[-1], "-o", str(tmp_path / "copy.scenario.yaml")]) == 0
+    assert main(["new", slugs[-1], "--to", str(tmp_path / "copy.scenario.yaml")]) == 0
 
 
 def test_export_writes_files_that_others_read(blank: Path, tmp_path: Path, capsys: Any) -> None:
@@ -460,7 +493,7 @@ def test_export_writes_files_that_others_read(blank: Path, tmp_path: Path, capsy
     simulation = scenario.open()
     play(simulation, scenario.then)
     assert check(simulation, scenario) == []
-    assert main(["export", str(blank), "-o", str(tmp_path / "no" / "folder.yaml")]) == 2
+    assert main(["export", str(blank), "--to", str(tmp_path / "no" / "folder.yaml")]) == 2
 
 
 def test_schema_bench_and_completion_print_their_output(capsys: Any) -> None:
@@ -474,7 +507,7 @@ def test_schema_bench_and_completion_print_their_output(capsys: Any) -> None:
 
 
 BAD_FILES = {
-    "a folder": (None, ": this is a folder. Name a YAML file in it."),
+    "a folder": (None, ": this folder has no files that end in .yaml, .yml"),
     "an empty file": (b"", ": the file is empty"),
     "not text": (b"\x7fELF\xff\xfe\x00", ": the text is not UTF-8"),
     "not YAML": (b"title: [\n", ":2:1: "),
@@ -624,3 +657,90 @@ def test_explain_gives_programs_a_reason_if_there_was_no_attempt(tmp_path: Path,
     found = json.loads(capsys.readouterr().out)
     assert (found["attempt"], found["lane"]) == (None, "gated")
     assert "SchedulingGates keeps it out of activeQ" in found["why"]
+
+
+TAKE_ONE = ["run", "export", "explain --pod web", "fit", "leave --removable", "diff --kubernetes 1.34"]
+
+
+@pytest.mark.parametrize("words", TAKE_ONE)
+def test_a_folder_with_one_file_means_that_file(words: str, tmp_path: Path, capsys: Any) -> None:
+    folder = tmp_path / "mine"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "other.yaml").write_text("kind: Pod\n")
+    (folder / "web.yaml").write_text(BLANK)
+    name, *options = words.split()
+    assert main([name, str(folder), *options]) == 0
+    capsys.readouterr()
+    (folder / "zzz.yaml").write_text(BLANK)
+    assert main([name, str(folder), *options]) == 2
+    told = f"{folder}: this folder has 2 files. Name one of them, such as {folder / 'web.yaml'}\n"
+    assert capsys.readouterr().err == told
+
+
+ODD = {
+    "a manifest that is not YAML": ("fit blank.scenario.yaml --pod bad.yaml", "bad.yaml:2:1: invalid YAML"),
+    "an option that --fix would ignore": ("explain blank.scenario.yaml --pod web --fix --node x", "use --fix without"),
+    "an option that manifests would ignore": ("export blank.scenario.yaml --as kwok --expect queues", "use --expect"),
+    "a kind that no import has": ("import bad.yaml --without-kind Pot", "no kind 'Pot' (did you mean \"Pod\"?)"),
+    "a recording that is not JSON": ("conformance bad.yaml", "bad.yaml:1: this is not valid JSON"),
+    "a family without recordings": ("conformance none.jsonl --family x", "no recordings found of the family x"),
+    "a log in another encoding": ("replay utf-16", "utf-16: this is not valid JSON"),
+}
+
+
+@pytest.mark.parametrize(("line", "message"), ODD.values(), ids=ODD)
+def test_odd_input_is_one_error(
+    line: str, message: str, blank: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(blank.parent)
+    Path("bad.yaml").write_text("title: [\n")
+    Path("none.jsonl").write_text("")
+    Path("utf-16").write_bytes("[".encode("utf-16"))
+    assert main(line.split()) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert message in output.err
+    assert len(output.err.splitlines()) == 1
+
+
+READ = {
+    "a table": ["run", "blank.scenario.yaml"],
+    "data": ["check", "blank.scenario.yaml", "-o", "json"],
+    "help": ["--help"],
+    "help of a command": ["import", "--help"],
+    "an error": ["run", "missing.yaml"],
+}
+
+
+@pytest.mark.parametrize("arguments", READ.values(), ids=READ)
+def test_if_nobody_reads_it_ends_quietly(arguments: list[str], blank: Path) -> None:
+    """Its own process: what Python says at exit counts too."""
+    nobody, output = os.pipe()
+    os.close(nobody)
+    program = [sys.executable, str(Path(scheduler_engine.__file__).parent), *arguments]
+    done = subprocess.run(program, cwd=blank.parent, stdout=output, stderr=subprocess.PIPE, text=True)
+    os.close(output)
+    expected = (2, "missing.yaml: No such file or directory\n") if "missing.yaml" in arguments else (141, "")
+    assert (done.returncode, done.stderr) == expected
+
+
+@pytest.mark.parametrize(("settings", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)])
+def test_colours_are_for_terminals_where_nobody_refused_them(
+    settings: dict[str, str], coloured: bool, blank: Path
+) -> None:
+    reader, terminal = pty.openpty()
+    program = [sys.executable, str(Path(scheduler_engine.__file__).parent), "check", "blank.scenario.yaml"]
+    subprocess.run(program, cwd=blank.parent, stdout=terminal, env={"PATH": "/usr/bin:/bin", **settings}, check=True)
+    os.close(terminal)
+    output = os.read(reader, 65_536).decode()
+    os.close(reader)
+    assert "blank.scenario.yaml" in output
+    assert ("\x1b[" in output) is coloured
+
+
+def test_the_help_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for name in ("", *COMMANDS):
+        assert main([*filter(None, [name]), "--help"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [line for line in lines if len(line) > 40 and " " in line.strip()] == []

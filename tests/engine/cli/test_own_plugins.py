@@ -163,7 +163,7 @@ def test_it_counts_when_copies_nodes_and_configurations_are_tried(
 
 def test_what_is_exported_names_it(bare: str, tmp_path: Path, capsys: Any) -> None:
     written = tmp_path / "written.scenario.yaml"
-    assert main(["export", bare, "--plugin", QUIET, "-o", str(written)]) == 0
+    assert main(["export", bare, "--plugin", QUIET, "--to", str(written)]) == 0
     assert main(["check", str(written), "--plugin", QUIET]) == 0
     assert main(["check", str(written)]) == 2
     assert 'PreFilterPlugin "Quiet" does not exist' in capsys.readouterr().err

@@ -59,3 +59,34 @@ def test_an_invalid_log_is_refused_with_a_reason(text: str, tmp_path: Path, caps
     log.write_text(text)
     assert main(["replay", str(log)]) == 2
     assert capsys.readouterr().err
+
+
+IDLE = """\
+title: Two Jobs that create no pod, and one that does
+setup:
+- apply:
+  - {apiVersion: v1, kind: Node, metadata: {name: a}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "9"}}}
+  - apiVersion: batch/v1
+    kind: Job
+    metadata: {name: runs}
+    spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}
+  - apiVersion: batch/v1
+    kind: Job
+    metadata: {name: none}
+    spec: {parallelism: 0, template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}
+  - apiVersion: batch/v1
+    kind: Job
+    metadata: {name: waits}
+    spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}
+"""
+
+
+def test_a_job_that_creates_no_pod_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "jobs.yaml"
+    path.write_text(IDLE)
+    assert main(["run", str(path)]) == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if "creates no pod" in line]
+    waits = "Job default/waits creates no pod: its spec has suspend: true"
+    assert said == ["Job default/none creates no pod: its spec has parallelism: 0", waits]
+    assert main(["explain", str(path), "--pod", "waits"]) == 2
+    assert capsys.readouterr().err == f'pods "waits" not found\n{waits}\n'

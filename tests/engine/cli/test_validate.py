@@ -150,10 +150,12 @@ def test_an_unreadable_file_ends_with_2_and_the_others_are_checked(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file.write_text(WARNED)
-    assert main(["validate", str(tmp_path / "none.yaml"), str(tmp_path), str(file)]) == 2
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert main(["validate", str(tmp_path / "none.yaml"), str(empty), str(tmp_path)]) == 2
     shown = capsys.readouterr()
     assert "none.yaml: No such file or directory" in shown.err
-    assert f"{tmp_path}: this is a folder. Name a YAML file in it." in shown.err
+    assert f"{empty}: this folder has no files that end in .json, .yaml, .yml" in shown.err
     assert f"{file}:6:5: warning" in shown.out
 
 

@@ -205,7 +205,7 @@ def test_an_expectation_that_only_a_person_can_fix_still_fails(own: pytest.Pytes
 def test_traces_are_kept(own: pytest.Pytester) -> None:
     write(own, "web.scenario.yaml", WRONG)
     own.runpytest("--scenario-trace", "kept/traces").assert_outcomes(failed=1)
-    lines = (own.path / "kept/traces/web.jsonl").read_text().splitlines()
+    lines = (own.path / "kept/traces/web.scenario.yaml.jsonl").read_text().splitlines()
     assert [json.loads(line)["n"] for line in lines] == [*range(1, len(lines) + 1)]
 
 
@@ -224,7 +224,7 @@ def test_each_scenario_runs_under_each_configuration(own: pytest.Pytester) -> No
     [
         (("--scheduler-config", "none.yaml"), "ERROR: none.yaml: No such file or directory"),
         (("--scheduler-config", "bad.yaml"), "ERROR: bad.yaml:3:1: *profilse*"),
-        (("--scheduler-config", "a.yaml", "--scheduler-config", "deep/a.yaml"), "ERROR: *two files of the same name"),
+        (("--scheduler-config", "a.yaml", "--scheduler-config", "deep/a.yaml"), "ERROR: *have the same name: a"),
         (("--scheduler-config", "a.yaml", "--update-scenarios"), "ERROR: *leave out --scheduler-config"),
     ],
 )

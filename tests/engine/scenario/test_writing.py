@@ -114,6 +114,7 @@ def test_any_json_value_comes_back(value: Any) -> None:
 
 @given(
     title=TEXTS,
+    tags=st.lists(st.from_regex("[A-Za-z_][A-Za-z0-9_]*", fullmatch=True), max_size=3),
     texts=st.lists(TEXTS, min_size=5, max_size=5),
     seed=st.integers(),
     opened=st.lists(st.just({"clock": 0}), max_size=2),
@@ -129,12 +130,13 @@ def test_any_json_value_comes_back(value: Any) -> None:
         max_size=3,
     ),
 )
-def test_any_scenario_comes_back(title: str, texts: list[str], seed: int, opened: list[Any], then: list[Any]) -> None:
+def test_any_scenario_comes_back(
+    title: str, tags: list[str], texts: list[str], seed: int, opened: list[Any], then: list[Any]
+) -> None:
     group, about, outcome, source, tab = texts
     named = [{**step, "name": f"step {number}"} for number, step in enumerate(then)]
-    comes_back(
-        Scenario("s", title, group, about, outcome, source, seed % 10**40, tab=tab, opened=(*opened,), then=(*named,))
-    )
+    said = (title, group, (*tags,), about, outcome, source)
+    comes_back(Scenario("s", *said, seed % 10**40, tab=tab, opened=(*opened,), then=(*named,)))
 
 
 COMMANDS = st.one_of(

@@ -25,6 +25,8 @@ from sandbox.worker import jobs
 from sandbox.worker.jobs.teaching import Learned, LessonAnswer, Status, as_learned
 from scheduler_engine.errors import NothingToDo, Rejected
 
+MOST_ANSWERS, LONGEST_NAME = 400, 400
+"""Choices in one answer, and characters of each."""
 Progress = dict[str, Any]
 """``began``: part → number and key of the last command before it. ``hints``: part → number of shown hints.
 

@@ -51,7 +51,13 @@ NO_METHOD = {"405", "403"}
 BY_LINK = ("/s/", "/w/", "/api/v1/sandboxes/", "/join/", "/import/")
 PRIVATE = {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 """Headers of every answer at an address that is a key."""
-EXAMPLES = {"{panel}": "status", "{kind}": "Node", "{form}": "scenario", "{key}": "{expectation}"}
+EXAMPLES = {
+    "{panel}": "status",
+    "{kind}": "Node",
+    "{form}": "scenario",
+    "{key}": "{expectation}",
+    "{branch}": "{branch}",
+}
 """Parameter of a path in the API's document → its value in the tables."""
 
 

@@ -26,13 +26,7 @@ router = Router(tags=["Lessons"])
 
 def _part(access: Access) -> dict[str, Any]:
     part: dict[str, Any] = engines.read(access.sandbox, jobs.lesson_part)
-    following = [_named(other) for other in part.get("next", ())]
-    return _named(part) | {"next": following}
-
-
-def _named(lesson: dict[str, Any]) -> dict[str, Any]:
-    """Return a lesson with its slug as ``name``, as in the lists of lessons."""
-    return {("name" if field == "slug" else field): value for field, value in lesson.items()}
+    return part | {"next": [{"name": other["slug"], "title": other["title"]} for other in part.get("next", ())]}
 
 
 def _part_after(access: Access) -> Any:

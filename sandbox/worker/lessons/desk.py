@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from sandbox.content.shelf import OWN, WAYS_BACK, lesson_of, where_next
+from sandbox.content.shelf import DAILY, OWN, WAYS_BACK, lesson_of, where_next
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
 from sandbox.storage.records import Guessed, Studied
@@ -164,6 +164,7 @@ class Desk:
             return None
         common = {
             "slug": lesson.slug if self.studied.shelf != OWN else "",
+            "name": {OWN: "", DAILY: DAILY}.get(self.studied.shelf, lesson.slug),
             "title": lesson.title,
             "part": self.number,
             "parts": len(lesson.parts),

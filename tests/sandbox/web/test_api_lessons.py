@@ -31,7 +31,8 @@ def test_a_list_names_what_can_be_opened(name: str) -> None:
     assert [row["name"] for row in rows if row["shelf"] != "daily"] == [lesson.slug for lesson in shelf(name)]
     assert rows[0]["shelf"] == ("daily" if name == "challenges" else name)
     opened = get(f"{create_sandbox(lesson=rows[0]['name'])}/lesson").json()
-    assert (opened["title"], opened["parts"], opened["part"]) == (rows[0]["title"], rows[0]["parts"], 0)
+    shown = opened["name"], opened["title"], opened["parts"], opened["part"]
+    assert shown == (rows[0]["name"], rows[0]["title"], rows[0]["parts"], 0)
 
 
 def test_a_lesson_is_taken_from_its_first_part_to_its_end() -> None:

@@ -56,6 +56,7 @@ def open_learned(lesson: Learned, shelf: str = OWN, text: str = "", token: str =
         priority_numbers=lesson.priority_numbers,
         kubernetes=lesson.kubernetes,
         feature_gates=lesson.feature_gates,
+        own_plugins=False,  # A lesson says what the plugins of Kubernetes do.
     )
     # Only workers read a lesson that is on no shelf. Its outline is stored for the page of a workshop.
     progress = {"outline": [lesson.parts, list(lesson.tasks)]} if text else {}

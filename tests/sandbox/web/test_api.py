@@ -11,7 +11,7 @@ from django.test import Client
 
 from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS
-from sandbox.storage.models import LONGEST_TITLE
+from sandbox.storage.models import LONGEST_TITLE, Sandbox
 from sandbox.web.api import states
 from sandbox.words.say import say
 from sandbox.worker.errors import Occupied
@@ -381,6 +381,15 @@ def test_unknown_fields_of_a_new_sandbox_are_refused_by_name() -> None:
     assert {error["path"] for error in answer.json()["errors"]} == {"scenarioo", "seed"}
     assert post(f"{API}/sandboxes", {"scenario": "nobody-knows"}).status_code == 404
     assert post(f"{API}/sandboxes", {"scenario": next(iter(scenarios())), "seed": 1}).status_code == 422
+
+
+@pytest.mark.parametrize("commands", [[], [{"kind": "stage"}]], ids=["alone", "with commands"])
+def test_a_configuration_that_cannot_be_built_creates_nothing(commands: list[Any]) -> None:
+    profile = {"plugins": {"multiPoint": {"enabled": [{"name": "Quiet"}]}}}
+    kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    answer = post(f"{API}/sandboxes", {"configuration": kind | {"profiles": [profile]}, "commands": commands})
+    assert (answer.status_code, "a plugin that is not here: Quiet" in answer.json()["message"]) == (422, True)
+    assert not Sandbox.objects.exists()
 
 
 def test_too_many_requests_are_asked_to_wait(settings: Any) -> None:

@@ -94,7 +94,7 @@ WITHOUT_PAGE = {
         "web/kube_errors.py",
     ),
     *("server/__main__.py", "server/backups.py", "server/copies.py", "server/site.py", "server/startup.py"),
-    *("server/combinations.py", "server/metrics.py", "server/postgres.py", "server/requests.py"),
+    *("server/combinations.py", "server/local.py", "server/metrics.py", "server/postgres.py", "server/requests.py"),
     "runtime/measures.py",
     *("commands/backup.py", "commands/prune.py", "commands/restore.py"),
 }

@@ -23,7 +23,7 @@ from sandbox.pool import engines
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
 from sandbox.web.access import field_problem
-from sandbox.web.api import answers, content, lessons, programs, questions, shapes, timelines
+from sandbox.web.api import answers, content, lessons, links, programs, questions, shapes, timelines
 from sandbox.web.api.access import ONE, PROBLEMS, access_to, addresses_of, check_rate
 from sandbox.web.api.states import UNREAD, changed, state_of
 from sandbox.web.files import FILES, attachment
@@ -227,7 +227,7 @@ def export(
 
 
 api = answers.api
-for part in (content.router, router, timelines.router, questions.router, programs.router, lessons.router):
+for part in (content.router, router, timelines.router, questions.router, programs.router, lessons.router, links.router):
     api.add_router("", part)
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
+from jsonschema import Draft202012Validator
 
 from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS
@@ -409,3 +410,33 @@ def test_the_document_describes_every_route() -> None:
         for method in methods.values():
             assert method["summary"], path
             assert "422" in method["responses"], path
+
+
+def test_every_operation_has_its_own_name_a_tag_and_errors_in_json() -> None:
+    document = get(f"{API}/openapi.json").json()
+    operations = [one for methods in document["paths"].values() for one in methods.values()]
+    names = [one["operationId"] for one in operations]
+    assert len(set(names)) == len(names)
+    for one in operations:
+        assert len(one["tags"]) == 1, one["operationId"]
+        refused = [answer for status, answer in one["responses"].items() if status >= "4"]
+        schema = {"$ref": "#/components/schemas/Problem"}
+        assert [answer["content"] for answer in refused] == [{"application/json": {"schema": schema}}] * len(refused)
+
+
+def test_the_bodies_take_no_unknown_fields_and_their_examples_are_valid() -> None:
+    document = get(f"{API}/openapi.json").json()
+    seen = 0
+    for path, methods in document["paths"].items():
+        for content in (one.get("requestBody", {}).get("content", {}) for one in methods.values()):
+            name = content.get("application/json", {}).get("schema", {}).get("$ref", "").rpartition("/")[2]
+            if not name or name == "Command":
+                continue
+            schema = document["components"]["schemas"][name]
+            assert schema["additionalProperties"] is False, (path, name)
+            for field, one in schema["properties"].items():
+                for example in one.get("examples", ()):
+                    whole = {**one, "components": document["components"]}
+                    assert Draft202012Validator(whole).is_valid(example), (name, field)
+                    seen += 1
+    assert seen

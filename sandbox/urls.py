@@ -30,6 +30,11 @@ from sandbox.web.views import (
     versions,
     workloads,
 )
+from sandbox.workshop.api import routes as rooms
+from sandbox.workshop.api import trainer
+
+for router in (rooms.router, trainer.router):
+    routes.api.add_router("", router)
 
 workbench_patterns = [
     path("", pages.workbench, name="workbench"),

@@ -1,4 +1,4 @@
-"""Somebody's own plugins: check them, find them by name, and enable them. The site never loads any.
+"""Somebody's own plugins: check them, find them by name, and enable them. A site for others never loads any.
 
 Source: upstream ``cmd/kube-scheduler/app`` (out-of-tree registries) and ``framework/runtime/registry.go``.
 """

@@ -24,6 +24,7 @@ from sandbox.panels.model.moment import Moment
 from sandbox.pool import engines
 from sandbox.pool.turns import turn
 from sandbox.runtime.layers import HERE, LINKS_CHANGED, publish
+from sandbox.runtime.local import local
 from sandbox.runtime.threads import tell
 from sandbox.storage import branches, statements, tokens
 from sandbox.storage.commands import to_text
@@ -67,12 +68,14 @@ def create(
     priority_numbers: bool = False,
     kubernetes: str = DEFAULT,
     feature_gates: Mapping[str, bool] | None = None,
+    own_plugins: bool = True,
 ) -> tuple[Sandbox, str]:
     """Create a sandbox, execute ``setup`` as its first commands, and return it with its edit token.
 
     ``token``: use this edit token, "" = a new one. ``sandbox_id``: None = a new one. ``priority_numbers``: pods may
     have a priority number without a PriorityClass. ``kubernetes``: the version to begin under, with ``feature_gates``
-    that differ from its defaults. Raises ``Rejected``, ``IntegrityError`` if the id exists, or as ``execute``.
+    that differ from its defaults. ``own_plugins``: without a configuration, enable the plugins of the person who runs
+    this site, if there are any. Raises ``Rejected``, ``IntegrityError`` if the id exists, or as ``execute``.
     """
     rules_for(kubernetes, feature_gates)  # Without commands nobody plays it before it is stored.
     commands = setup or []
@@ -81,7 +84,7 @@ def create(
     plan = Plan(
         sandbox_id or uuid4(),
         seed,
-        json.dumps(configuration),
+        json.dumps(local.configuration if configuration is None and own_plugins else configuration),
         queue_rules,
         scenario,
         story,
@@ -93,6 +96,8 @@ def create(
     if commands:
         done = engines.ask(plan, START, jobs.execute, commands, texts)
         marked = [(text, "", mark) for text, mark in zip(done.texts, done.marks, strict=True)]
+    elif configuration is not None:
+        engines.ask(plan, START, jobs.state)  # It is refused before it is stored, not when somebody opens it.
     fields = {name: getattr(plan, name) for name in PLANNED_FIELDS}
     sandbox = Sandbox(id=plan.sandbox_id, title=title, engine_version=ENGINE_VERSION, **fields)
     token, records = save(sandbox, marked, token)

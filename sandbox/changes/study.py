@@ -25,6 +25,8 @@ from sandbox.worker import jobs
 from sandbox.worker.jobs.teaching import Learned, LessonAnswer, Status, as_learned
 from scheduler_engine.errors import NothingToDo, Rejected
 
+MOST_ANSWERS, LONGEST_NAME = 400, 400
+"""Choices in one answer, and characters of each."""
 Progress = dict[str, Any]
 """``began``: part → number and key of the last command before it. ``hints``: part → number of shown hints.
 
@@ -54,6 +56,7 @@ def open_learned(lesson: Learned, shelf: str = OWN, text: str = "", token: str =
         priority_numbers=lesson.priority_numbers,
         kubernetes=lesson.kubernetes,
         feature_gates=lesson.feature_gates,
+        own_plugins=False,  # A lesson says what the plugins of Kubernetes do.
     )
     # Only workers read a lesson that is on no shelf. Its outline is stored for the page of a workshop.
     progress = {"outline": [lesson.parts, list(lesson.tasks)]} if text else {}

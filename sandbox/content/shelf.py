@@ -58,6 +58,11 @@ def daily_challenge() -> Placed:
     return Placed(DAILY, daily(seed_of(day)), daily_text(seed_of(day)))
 
 
+def placed_lesson(name: str) -> Placed | None:
+    """Return an installed lesson, or the challenge of the day for ``DAILY``. None if there is none."""
+    return daily_challenge() if name == DAILY else lessons().get(name)
+
+
 def shelf(name: str) -> list[Lesson]:
     """Return the lessons of one shelf, in the order of their files."""
     return [placed.lesson for placed in lessons().values() if placed.shelf == name]

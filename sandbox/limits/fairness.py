@@ -35,7 +35,7 @@ ROOM = 10_000
 """Addresses remembered of a kind."""
 INSIDE, MAKING, ANYBODY = "inside", "making", "anybody"
 """Kinds of requests: inside an existing sandbox or room, creating one, and all others."""
-PLACE = re.compile(r"/(?:[sw]|api/v1/sandboxes)/[0-9a-fA-F]{8}-")
+PLACE = re.compile(r"/(?:[sw]|api/v1/(?:sandboxes|rooms))/[0-9a-fA-F]{8}-")
 
 Asker = tuple[str, str]
 """The kind of a request, and its address."""

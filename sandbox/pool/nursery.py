@@ -15,6 +15,7 @@ from multiprocessing.connection import Listener
 from pathlib import Path
 from threading import Lock, Thread
 
+from sandbox.runtime.local import local
 from sandbox.worker.line import Line
 from sandbox.worker.messages import Hello, Order, Ready
 
@@ -61,7 +62,7 @@ class Nursery:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "sandbox.worker", str(self.listener.address)]
+        command = [sys.executable, "-m", "sandbox.worker", str(self.listener.address), *local.places]
         child = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, cwd=Path(__file__).resolve().parents[2])
         assert child.stdin is not None
         with child.stdin:

@@ -41,9 +41,10 @@ def serve(options: argparse.Namespace) -> None:
     # These imports need the settings.
     from django.conf import settings
 
-    from sandbox.server import combinations, holding, site
+    from sandbox.server import combinations, holding, local, site
 
     combinations.check()
+    local.load_plugins(options.bind)
     lock = site.hold()
     startup.check_neighbours(lock, settings.WEB_PROCESSES)
     site.check_database(migrate=options.prepare)

@@ -1,4 +1,7 @@
-"""Start the nursery of the workers: ``python -m sandbox.worker ADDRESS``. It reads the key from standard input."""
+"""Start the nursery of the workers: ``python -m sandbox.worker ADDRESS``. It reads the key from standard input.
+
+The places of plugins follow the address if the web process is one for this machine alone.
+"""
 
 import os
 import sys
@@ -16,6 +19,10 @@ from sandbox.worker.process import Engine  # noqa: E402
 from sandbox.worker.ready import make_ready  # noqa: E402
 
 memory.return_freed_memory()
+if sys.argv[2:]:
+    from sandbox.worker import local_plugins
+
+    local_plugins.use(sys.argv[2:])
 make_ready()
 memory.freeze_loaded()
 key = bytes.fromhex(sys.stdin.readline())

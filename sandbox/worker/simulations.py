@@ -3,29 +3,61 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
+from sandbox.runtime.local import local
 from sandbox.storage.commands import text_of
 from sandbox.storage.records import Plan
+from sandbox.words.say import say
 from scheduler_engine import commands
+from scheduler_engine.errors import Rejected
+from scheduler_engine.plugins.registry import registry_for
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace.events import Entry
+from scheduler_engine.versions import VERSIONS, rules_for
 
 
 def new_simulation(plan: Plan, full: bool = True) -> Simulation:
     """Return a sandbox's simulation at its start. ``full``: with all tables in its trace.
 
-    A simulation that has raised ``OverBudget`` cannot be used any more: replay from a keyframe.
+    A simulation that has raised ``OverBudget`` cannot be used any more: replay from a keyframe. Raises ``Rejected``.
     """
-    return Simulation(
-        seed=plan.seed,
-        configuration=json.loads(plan.configuration),
-        queue_rules=plan.queue_rules,
-        full=full,
-        undoes=False,
-        priority_numbers=plan.priority_numbers,
-        kubernetes=plan.kubernetes,
-        feature_gates=json.loads(plan.feature_gates),
-    )
+    configuration = json.loads(plan.configuration)
+    try:
+        return Simulation(
+            seed=plan.seed,
+            configuration=configuration,
+            queue_rules=plan.queue_rules,
+            full=full,
+            undoes=False,
+            priority_numbers=plan.priority_numbers,
+            kubernetes=plan.kubernetes,
+            feature_gates=json.loads(plan.feature_gates),
+            plugins=local.plugins,
+        )
+    except Rejected as refusal:
+        if missing := missing_plugins(configuration):
+            raise Rejected(say("errors.missing-plugins", refusal=refusal, plugins=", ".join(missing))) from refusal
+        raise
+
+
+def missing_plugins(configuration: Any) -> list[str]:
+    """Return the plugins that a configuration enables, and that neither Kubernetes nor this site has."""
+    known = {name for version in VERSIONS for name in registry_for(rules_for(version))} | {*local.names, "*"}
+    profiles = configuration.get("profiles") if isinstance(configuration, dict) else None
+    named = [name for profile in profiles or () for name in _enabled(profile)]
+    return [name for name in dict.fromkeys(named) if name not in known]
+
+
+def _enabled(profile: Any) -> Iterator[str]:
+    """Yield the names of plugins that a profile enables. It may have any form."""
+    points = profile.get("plugins") if isinstance(profile, dict) else None
+    for point in points.values() if isinstance(points, dict) else ():
+        rows = point.get("enabled") if isinstance(point, dict) else None
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, dict) and isinstance(row.get("name"), str):
+                yield row["name"]
 
 
 def execute(simulation: Simulation, text: str, is_new: bool = False) -> str | None:

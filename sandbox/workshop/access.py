@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import wraps
@@ -14,11 +14,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
+from ninja.errors import HttpError
 
 from sandbox.limits import ratelimit
 from sandbox.storage import tokens
 from sandbox.storage.failures import read_again
-from sandbox.web.access import RoutedView, problem, readable_body, too_often
+from sandbox.web.access import TOO_OFTEN, RoutedView, problem, readable_body, too_often
+from sandbox.web.errors import RateExceeded
 from sandbox.words.say import say
 from sandbox.workshop.models import Participant, Workshop
 
@@ -119,6 +121,24 @@ def room_action(*roles: Role, closed: bool = False) -> Callable[[RoomAction[P]],
     return decorate
 
 
+def room_access(room_id: UUID, token: str, roles: Sequence[Role] = (), closed: bool = False) -> RoomAccess:
+    """Return the access of a token for a call of the API, by the rules of ``room_action``; no ``roles``: of all.
+
+    Raise ``HttpError`` if it is refused, ``RateExceeded`` after too many requests.
+    """
+    access = enter(room_id, token)
+    if access is None:
+        raise HttpError(404, gone_text(room_id, token))
+    if seconds := ratelimit.wait("room", tokens.digest(token)):
+        raise RateExceeded(say(TOO_OFTEN["room"]), seconds)
+    _touch(access.room)
+    if roles and access.role not in roles:
+        raise HttpError(403, say("room.not-allowed"))
+    if access.room.closed and not closed:
+        raise HttpError(410, say("room.closed"))
+    return access
+
+
 def _checked(
     view: Callable[..., HttpResponse], request: HttpRequest, room_id: UUID, token: str, *args: Any, **kwargs: Any
 ) -> HttpResponse:
@@ -136,7 +156,12 @@ def _checked(
 
 def _gone(request: HttpRequest, room_id: UUID, token: str) -> HttpResponse:
     """Return the answer to a token that no longer grants access, or never did."""
-    return problem(request, 404, say("room.removed") if _was_removed(room_id, token) else say("room.gone"))
+    return problem(request, 404, gone_text(room_id, token))
+
+
+def gone_text(room_id: UUID, token: str) -> str:
+    """Return the sentence for a token that no longer grants access, or never did."""
+    return say("room.removed") if _was_removed(room_id, token) else say("room.gone")
 
 
 def _touch(room: Workshop) -> None:

@@ -15,10 +15,11 @@ from sandbox.storage.models import LONGEST_TITLE
 from sandbox.web.errors import line_of
 from sandbox.words.say import say
 from sandbox.worker.jobs.rooms import PREDICTED
-from sandbox.workshop import sources
+from sandbox.workshop import questions, sources
 from sandbox.workshop.lessons import MOST_BYTES, MOST_LESSONS, LessonFile
 from sandbox.workshop.models import Question, Workshop
 from sandbox.workshop.questions import LONGEST_ASK, LONGEST_CHOICE
+from sandbox.workshop.room import open_room
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.lesson import model, predictions
@@ -81,6 +82,19 @@ class RoomFile:
     first: int
 
 
+def open_file(text: str, title: str = "") -> tuple[Workshop, str]:
+    """Open a room from the text of the file of a room, a lesson or a scenario. Return it with the trainer's token.
+
+    ``title``: in place of the file's. Raise ``Rejected`` or ``OverQuota``.
+    """
+    if is_room(text):
+        file = read(text)
+        return open_room(file.source, title or file.title, file.plan, file.lessons, file.first)
+    if is_lesson(text):
+        return open_room(sources.BLANK, title, files=[LessonFile(text, read_lesson(text))], first=1)
+    return open_room(sources.file(text), title)
+
+
 def read(text: str) -> RoomFile:
     """Read a room's file. Raise ``Rejected``, and what ``sources.file`` and ``read_lesson`` raise."""
     document = document_in(text, NAME, LIMITS, "room")
@@ -123,11 +137,11 @@ def _check(data: Data) -> Iterator[FieldError]:
     yield from _check_questions(data.get("questions", []))
 
 
-def _check_questions(questions: Sequence[Data]) -> Iterator[FieldError]:
-    if len(questions) > MOST_PLANNED:
-        message = say("room.too-many", count=len(questions), most=MOST_PLANNED)
+def _check_questions(listed: Sequence[Data]) -> Iterator[FieldError]:
+    if len(listed) > MOST_PLANNED:
+        message = say("room.too-many", count=len(listed), most=MOST_PLANNED)
         yield FieldError("questions", "FieldValueTooMany", message)
-    for number, question in enumerate(questions):
+    for number, question in enumerate(listed):
         path = f"questions[{number}]"
         if "ask" in question and "choices" not in question:
             yield FieldError(f"{path}.choices", "FieldValueRequired", say("room.no-file-choices"))
@@ -171,6 +185,18 @@ Dumper.add_representer(str, Dumper.represent_text)
 def planned(room: Workshop) -> list[Data]:
     """Return the planned questions from the room's file."""
     return json.loads(room.plan)
+
+
+def ask_planned(room: Workshop, number: int) -> Question | None:
+    """Ask a planned question by number, from 0. None: there is no such question. Raise what ``questions`` raises."""
+    plan = planned(room)
+    if not 0 <= number < len(plan):
+        return None
+    question = plan[number]
+    if "predict" in question:
+        return questions.predict(room, question["predict"], question.get("pod", ""))
+    right, many = question.get("right", ()), bool(question.get("many", False))
+    return questions.ask(room, question["ask"], question["choices"], right, many)
 
 
 def describe(question: Data) -> str:

@@ -16,7 +16,7 @@ from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own_path
 from sandbox.workshop.models import Seat
 from sandbox.workshop.questions import bars, can_reveal, displayed, for_projector, is_right, latest, waits_for
-from sandbox.workshop.room import current
+from sandbox.workshop.room import current, seats_of
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
     "trainer": ("controls", "lessons", "asked", "board"),
@@ -35,11 +35,11 @@ class Board:
 
 def fragments(access: RoomAccess, looked: Board = Board()) -> dict[str, str]:
     """Return the fragments of a page by id. Everything is queried again, except ``access`` itself."""
-    context = CONTEXTS[access.role](access, looked) | _asked(access) | {"room": access.room, "role": access.role}
+    context = CONTEXTS[access.role](access, looked) | asked(access) | {"room": access.room, "role": access.role}
     return {name: render_to_string(f"workshop/{name}.html", context) for name in FRAGMENTS[access.role]}
 
 
-def _asked(access: RoomAccess) -> dict[str, Any]:
+def asked(access: RoomAccess) -> dict[str, Any]:
     """Return the context of the current question. A participant sees the answers of others once it is closed."""
     question = latest(access.room)
     if question is None or question.away:
@@ -76,14 +76,12 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
 
 
 def _projector(access: RoomAccess, looked: Board) -> dict[str, Any]:
-    return {"trainer": _watch_path(current(None, access.room)), "people": access.room.people.count()}
+    return {"trainer": watch_path(current(None, access.room)), "people": access.room.people.count()}
 
 
 def _participant(access: RoomAccess, looked: Board) -> dict[str, Any]:
     assert access.participant is not None
-    seats = list(access.participant.seats.select_related("sandbox").order_by("-number"))
-    if access.room.closed:  # Seats without a sandbox by then never get one.
-        seats = [seat for seat in seats if seat.sandbox_id] or seats
+    seats = seats_of(access.participant, access.room)
     return {
         "person": access.participant,
         "code": tokens.code_of(access.token) if access.participant.sealed else "",
@@ -95,11 +93,11 @@ def _participant(access: RoomAccess, looked: Board) -> dict[str, Any]:
             for seat in seats[1:]
             if (path := own_path(access.token, seat))
         ],
-        "trainer": _watch_path(current(None, access.room)) if access.room.eyes else "",
+        "trainer": watch_path(current(None, access.room)) if access.room.eyes else "",
     }
 
 
-def _watch_path(seat: Seat) -> str:
+def watch_path(seat: Seat) -> str:
     """Return the path on which others watch a seat; empty while it has no sandbox."""
     return reverse("workbench", args=[seat.sandbox_id, seat.view_token]) if seat.sandbox_id else ""
 

@@ -53,6 +53,17 @@ def by_number(room: Workshop, number: str) -> Question | None:
     return room.questions.filter(number=int(number)).first() if number in KNOWN_NUMBERS else None
 
 
+def current_question(room: Workshop, number: str) -> Question | None:
+    """Return the current question if it has this number, given as text; None for an unknown number.
+
+    Raise ``Rejected`` if another question is current.
+    """
+    question = by_number(room, number)
+    if question is not None and question != latest(room):
+        raise Rejected(say("room.other-question"))
+    return question
+
+
 def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] = (), many: bool = False) -> Question:
     """Ask a question with choices; ``right`` may be empty. Raise ``Rejected`` if the question is invalid."""
     question = _line(text)

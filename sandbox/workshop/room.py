@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -43,6 +43,15 @@ CODE_TRIES = 20
 MOST_SEATS = 100
 """The number of sandboxes that a trainer can send one person."""
 MOST_MINUTES = 600
+MOST_LISTED = 5
+"""Participants that the error of a step names."""
+STEPS: dict[str, dict[str, Any]] = {
+    "stage": {"kind": "stage"},
+    "pod": {"kind": "pod"},
+    "settle": {"kind": "settle"},
+    "second": {"kind": "advance", "seconds": 1},
+}
+"""Name of a step → the command that a trainer executes in participants' sandboxes."""
 MOST_LOST = 3
 """Failures of the database after which a step for a room ends."""
 TRAINER = say("room.trainer")
@@ -109,6 +118,14 @@ def _seat(
 def current(owner: Participant | None, room: Workshop) -> Seat:
     """Return the current seat of a participant, or of the trainer if ``owner`` is None."""
     return _seats(owner, room)[0]
+
+
+def seats_of(owner: Participant, room: Workshop) -> list[Seat]:
+    """Return the seats of a participant, the current one first."""
+    seats = list(_seats(owner, room))
+    if room.closed:  # Seats without a sandbox by then never get one.
+        seats = [seat for seat in seats if seat.sandbox_id] or seats
+    return seats
 
 
 def _seats(owner: Participant | None, room: Workshop) -> QuerySet[Seat]:
@@ -190,6 +207,37 @@ def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> 
             failures.append((participant.name, refusal(error)[1]))
             lost += 1
     return done, failures
+
+
+def recipients(room: Workshop, chosen: Sequence[str]) -> list[Participant]:
+    """Return participants by primary key, given as text, or all if none is chosen.
+
+    Raise ``Rejected`` if there are none.
+    """
+    everybody = list(room.people.order_by("pk"))
+    to = [person for person in everybody if not chosen or str(person.pk) in chosen]
+    if not to:
+        raise Rejected(say("room.no-chosen") if everybody else say("room.nobody"))
+    return to
+
+
+def send_to(room: Workshop, chosen: Sequence[str], find: Callable[[], sources.Source]) -> int:
+    """Send the source that ``find`` returns to participants by primary key, to all if none is chosen.
+
+    Return how many got it. Participants who join later get what was sent to all. So a trainer can send something to an
+    empty room. Raise ``Rejected`` if nobody is chosen, before the source is copied, and what ``find`` raises.
+    """
+    count = room.people.count()
+    to = recipients(room, chosen) if count else []
+    return send(room, find(), to, everybody=len(to) == count)
+
+
+def step_failures(failures: Sequence[tuple[str, str]]) -> str:
+    """Return the sentence that names the first failures of a step."""
+    text = "; ".join(say("room.step-failure", name=name, reason=reason) for name, reason in failures[:MOST_LISTED])
+    if len(failures) > MOST_LISTED:
+        text = say("room.step-failures", failures=text, count=len(failures) - MOST_LISTED)
+    return say("room.step-failed", failures=text)
 
 
 def moment_of_trainer(room: Workshop, at: Moment | None) -> sources.Source:

@@ -51,6 +51,16 @@ def lesson(slug: str) -> Source:
     return {"kind": "lesson", "title": placed.lesson.title, "slug": slug}
 
 
+def named(scenario_name: str, lesson_name: str) -> Source:
+    """Return the source of an installed scenario or lesson, an empty sandbox if neither is named.
+
+    Raise ``Rejected`` for an unknown one.
+    """
+    if lesson_name:
+        return lesson(lesson_name)
+    return scenario(scenario_name) if scenario_name else BLANK
+
+
 def file(text: str) -> Source:
     """Return the source of the text of a scenario file. Raise what ``read_uploaded`` raises."""
     return {"kind": "file", "title": read_uploaded(text).title, "text": text}

@@ -10,9 +10,11 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
@@ -373,6 +375,15 @@ def share(page: Page) -> None:
     page.locator("#dialog-share").wait_for()
 
 
+def by_api(page: Page, edit: str, iframe: str, **more: str) -> dict[str, str]:
+    """Return the embed that the API writes for the choices of an iframe of the share dialog."""
+    address = urlsplit(unescape(iframe.split('"')[1]))
+    chosen = {name: value for name, value in parse_qsl(address.query) if name not in ("steps", "live")} | more
+    path = edit.replace("/s/", "/api/v1/sandboxes/").rstrip("/")
+    embed: dict[str, str] = page.request.get(f"{path}/links?{urlencode(chosen)}").json()["embed"]
+    return embed
+
+
 def test_the_share_dialog_makes_snippets_that_work(
     page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
 ) -> None:
@@ -388,10 +399,12 @@ def test_the_share_dialog_makes_snippets_that_work(
     snippet = page.locator("#embed-iframe").input_value()
     edit = page.locator("#share-edit").input_value()
     assert edit not in snippet
+    assert by_api(page, edit, snippet)["iframe"] == snippet
     page.locator("#embed-form input[name=live]").check()
     expect(page.locator("#embed-warning")).to_be_visible()
     element = page.locator("#embed-element").input_value()
     assert edit in element
+    assert by_api(page, edit, page.locator("#embed-iframe").input_value(), act="true")["element"] == element
     for name, html in {"/iframe": snippet, "/element": element}.items():
         elsewhere.pages[name] = f'<!doctype html><title>x</title><link rel="icon" href="data:,"><body>{html}</body>'
         page.goto(f"{elsewhere.url}{name}")

@@ -26,9 +26,9 @@ from tests.hostile.wire import Answer
 DRAWN, RENEWED = 12, 400
 """Calls of one operation that are drawn at once, and inputs after which others are drawn."""
 SITE = "http://site"
-NOBODY = {"sandbox_id": str(UUID(int=0)), "token": "token"}
+NOBODY = {**dict.fromkeys(("sandbox_id", "room_id"), str(UUID(int=0))), "token": "token"}
 LINK = f"{NOBODY['sandbox_id']}/{NOBODY['token']}"
-"""The link in a drawn path. It is replaced by somebody's."""
+"""The link of a sandbox or a room in a drawn path. It is replaced by somebody's."""
 BEFORE_THE_SITE = (408, 413, 431, 503)
 """Statuses with which the server refuses a request before the site sees it, as a line of text."""
 JSON = "application/json"
@@ -40,13 +40,26 @@ BODIES: Mapping[str, st.SearchStrategy[Any]] = {
     | st.integers(0, 2**30).map(lambda number: oddities.command(random.Random(number))),
     "apply": st.integers(0, 2**30).map(lambda number: oddities.document(random.Random(number))),
     "go_to": st.fixed_dictionaries({"to": st.integers(0, 9)}),
+    **dict.fromkeys(("lesson_step", "lesson_turn"), st.fixed_dictionaries({"part": st.integers(0, 9)})),
+    **dict.fromkeys(
+        ("lesson_answer", "predict"),
+        st.fixed_dictionaries({"answers": st.none() | st.lists(st.sampled_from(LIKELY["node"] + LIKELY["pod"]))}),
+    ),
+    "create_room": st.sampled_from([{}, {"scenario": "node-selector"}, {"lesson": "backoff"}]),
+    "join_room": st.fixed_dictionaries({"code": st.just("{code}"), "name": st.text(max_size=50)}),
+    "room_send": st.sampled_from([{"scenario": "node-selector"}, {"own": 1}, {"copy_mine": True, "at": "1.0"}]),
+    **dict.fromkeys(
+        ("room_rename", "room_remove"), st.sampled_from(['{"who": {person}, "name": "Ada"}', '{"who": {person}}'])
+    ),
+    **dict.fromkeys(("room_end", "room_reveal", "room_put_away"), st.fixed_dictionaries({"number": st.integers(1, 3)})),
+    "room_answer": st.fixed_dictionaries({"number": st.integers(1, 3), "chosen": st.sampled_from([["a"], ["b"], []])}),
 }
-"""Operation → bodies that mean something in a sandbox: schemathesis knows no manifests, and no names of pods."""
+"""Operation → bodies that mean something in a sandbox or a room: schemathesis knows no manifests and no names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """``path`` has ``LINK`` where the link of a sandbox belongs."""
+    """``path`` has ``LINK`` where the link of a sandbox or a room belongs."""
 
     method: str
     path: str

@@ -132,7 +132,7 @@ class Drawer:
     def _as_documented(self, drawn: random.Random, number: int, route: Route) -> Input:
         """Return a call that schemathesis drew from the document of the API, with somebody's link."""
         call = documented.draw(self.seed, number, drawn, f"/{PLACE.sub(BRACES, route.path)}")
-        link = _link(drawn, "sandbox", call.method)
+        link = _link(drawn, "room" if "room_id" in route.path else "sandbox", call.method)
         return Input(number, route.path, call.method, call.path.replace(documented.LINK, link), call.headers, call.body)
 
 

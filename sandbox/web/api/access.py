@@ -8,11 +8,13 @@ from typing import TypeVar
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from ninja.errors import HttpError
 
 from sandbox.changes.once import HEADER, DoneAlready, Once
 from sandbox.limits import ratelimit
 from sandbox.panels.model.moment import Moment
+from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_KEY
 from sandbox.web.access import TOO_OFTEN, Access, open_access
 from sandbox.web.api import shapes
@@ -39,6 +41,22 @@ def access_to(request: HttpRequest, sandbox_id: UUID, token: str, edits: bool) -
     if seconds := ratelimit.wait(name, counted):
         raise RateExceeded(say(TOO_OFTEN[name]), seconds)
     return access
+
+
+def check_rate(request: HttpRequest, name: str) -> None:
+    """Count a request of this client. Raise ``RateExceeded`` if there are too many: ``name`` says of which kind."""
+    if seconds := ratelimit.wait(name, ratelimit.client(request)):
+        raise RateExceeded(say(TOO_OFTEN[name]), seconds)
+
+
+def addresses_of(request: HttpRequest, sandbox_id: UUID, token: str) -> dict[str, str]:
+    """Return the addresses of a new sandbox, as ``shapes.Created``. ``token``: its edit token."""
+    paths = {
+        "api": reverse("api:state", args=[sandbox_id, token]),
+        "edit": reverse("workbench", args=[sandbox_id, token]),
+        "watch": reverse("workbench", args=[sandbox_id, tokens.view_token(token)]),
+    }
+    return {"id": str(sandbox_id), **{name: request.build_absolute_uri(path) for name, path in paths.items()}}
 
 
 def moment_of(text: str) -> Moment | None:

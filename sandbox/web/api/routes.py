@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 from ninja import Query, Router, Status
 from ninja.errors import HttpError
 
-from sandbox.changes import store
-from sandbox.changes.opening import open_scenario, open_uploaded, read_uploaded
+from sandbox.changes import store, study
+from sandbox.changes.opening import open_scenario, open_uploaded, read_lesson, read_uploaded
 from sandbox.content.scenarios import scenarios
-from sandbox.limits import ratelimit
+from sandbox.content.shelf import placed_lesson
 from sandbox.limits.quotas import check_size
 from sandbox.panels import PANELS
 from sandbox.panels.view import View
 from sandbox.pool import engines
-from sandbox.storage import tokens
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
-from sandbox.web.access import TOO_OFTEN, field_problem
-from sandbox.web.api import answers, programs, questions, shapes
-from sandbox.web.api.access import ONE, PROBLEMS, access_to
-from sandbox.web.api.states import UNREAD, changed, state_after, state_of
-from sandbox.web.errors import RateExceeded
+from sandbox.web.access import field_problem
+from sandbox.web.api import answers, content, lessons, links, programs, questions, shapes, timelines
+from sandbox.web.api.access import ONE, PROBLEMS, access_to, addresses_of, check_rate
+from sandbox.web.api.states import UNREAD, changed, state_of
 from sandbox.web.files import FILES, attachment
 from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 from sandbox.words.say import say
@@ -46,40 +44,47 @@ EXPORT_BODY = {"responses": {200: {"content": EXPORTED, "description": "OK"}}}
 router = Router(tags=["Sandboxes"])
 
 
-@router.get("/scenarios", response={200: list[shapes.Listed], **PROBLEMS}, summary=say("api.list-scenarios"))
-def list_scenarios(request: HttpRequest) -> Any:
-    return [{"name": name, "title": scenario.title, "about": scenario.about} for name, scenario in scenarios().items()]
-
-
 @router.post("/sandboxes", response={201: shapes.Created, **PROBLEMS}, summary=say("api.create"))
 def create(request: HttpRequest, new: shapes.NewSandbox) -> Any:
-    if seconds := ratelimit.wait("create", ratelimit.client(request)):
-        raise RateExceeded(say(TOO_OFTEN["create"]), seconds)
+    """Create a sandbox from a scenario, a lesson, a file of either, or your own commands."""
+    check_rate(request, "create")
     # Generated clients also send the defaults.
-    chosen = set(new.dict(exclude_defaults=True))
-    if new.file:
-        if chosen - {"file"}:
-            raise HttpError(422, say("errors.scenario-alone"))
-        sandbox, token = open_uploaded(read_uploaded(new.file))
-    elif new.scenario:
-        scenario = scenarios().get(new.scenario)
-        if scenario is None:
-            raise HttpError(404, say("errors.no-scenario"))
-        if chosen - {"scenario"}:
-            raise HttpError(422, say("errors.scenario-alone"))
-        sandbox, token = open_scenario(scenario)
-    else:
-        title = printable(new.title, LONGEST_TITLE) or say("titles.empty")
-        values = title, "", new.seed, new.configuration, new.commands, new.queue_rules
-        version = {"kubernetes": new.kubernetes, "feature_gates": new.feature_gates}
-        sandbox, token = store.create(*values, priority_numbers=new.priority_numbers, **version)
-    created = {
-        "id": str(sandbox.pk),
-        "api": request.build_absolute_uri(f"{request.path}/{sandbox.pk}/{token}"),
-        "edit": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, token])),
-        "watch": request.build_absolute_uri(reverse("workbench", args=[sandbox.pk, tokens.view_token(token)])),
-    }
-    return Status(201, created)
+    chosen = new.dict(exclude_defaults=True)
+    named = [name for name in OPENERS if name in chosen]
+    if named and len(chosen) > 1:
+        raise HttpError(422, say("errors.file-alone", name=named[0]))
+    sandbox, token = OPENERS[named[0]](chosen[named[0]]) if named else _own(new)
+    return Status(201, addresses_of(request, sandbox.pk, token))
+
+
+def _scenario(name: str) -> tuple[Sandbox, str]:
+    scenario = scenarios().get(name)
+    if scenario is None:
+        raise HttpError(404, say("errors.no-scenario"))
+    return open_scenario(scenario)
+
+
+def _lesson(name: str) -> tuple[Sandbox, str]:
+    placed = placed_lesson(name)
+    if placed is None:
+        raise HttpError(404, say("lesson.no-such"))
+    return study.open_lesson(placed)
+
+
+OPENERS: dict[str, Callable[[str], tuple[Sandbox, str]]] = {
+    "scenario": _scenario,
+    "file": lambda text: open_uploaded(read_uploaded(text)),
+    "lesson": _lesson,
+    "lesson_file": lambda text: study.open_learned(read_lesson(text), text=text),
+}
+"""Field of a new sandbox that stands alone → the function that creates the sandbox."""
+
+
+def _own(new: shapes.NewSandbox) -> tuple[Sandbox, str]:
+    title = printable(new.title, LONGEST_TITLE) or say("titles.empty")
+    values = title, "", new.seed, new.configuration, new.commands, new.queue_rules
+    version = {"kubernetes": new.kubernetes, "feature_gates": new.feature_gates}
+    return store.create(*values, priority_numbers=new.priority_numbers, **version)
 
 
 @router.get(ONE, response={200: shapes.State, **PROBLEMS}, summary=say("api.state"))
@@ -141,18 +146,6 @@ def apply(
     if isinstance(state, Status):
         return state
     return {"state": state, "warnings": [field_problem(warning) for warning in checked.warnings]}
-
-
-@router.post(f"{ONE}/head", response={200: shapes.State, **UNREAD, **PROBLEMS}, summary=say("api.move"))
-def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: shapes.Move) -> Any:
-    access = access_to(request, sandbox_id, token, True)
-    store.go_to(access.sandbox, lambda position: move.to)
-    return state_after(access)
-
-
-@router.get("/panels", response={200: list[shapes.Panel], **PROBLEMS}, summary=say("api.list-panels"))
-def panels(request: HttpRequest) -> Any:
-    return [{"id": panel.id, "title": panel.title} for panel in PANELS.values()]
 
 
 @router.get(f"{ONE}/panels/{{panel}}", response={200: shapes.Facts, **PROBLEMS}, summary=say("api.facts"))
@@ -234,9 +227,8 @@ def export(
 
 
 api = answers.api
-api.add_router("", router)
-api.add_router("", questions.router)
-api.add_router("", programs.router)
+for part in (content.router, router, timelines.router, questions.router, programs.router, lessons.router, links.router):
+    api.add_router("", part)
 
 
 @require_safe

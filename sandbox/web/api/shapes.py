@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from ninja import Field, Schema
@@ -37,10 +38,12 @@ class Strict(Schema):
 
 
 class NewSandbox(Strict):
-    """A scenario of this site, a scenario file, or your own commands."""
+    """A scenario or a lesson of this site, the file of one, or your own commands."""
 
     scenario: str = Field("", description=say("api.scenario"))
     file: str = Field("", description=say("api.file"))
+    lesson: str = Field("", description=say("api.lesson-to-open"))
+    lesson_file: str = Field("", description=say("api.lesson-file"))
     title: str = Field("", max_length=LONGEST_TITLE)
     seed: int = Field(42, ge=0, le=2**31 - 1, description=say("api.seed"))
     queue_rules: Rules = QUEUE_RULES[0]
@@ -124,10 +127,39 @@ class Fact(Strict):
     at: str = ""
 
 
-class Move(Strict):
-    """Move to the state after command ``to``; 0 is the start. Later commands stay until a new one is executed."""
+Key = Annotated[int, Field(ge=0, le=999_999_999_999)]
 
-    to: int = Field(ge=0)
+
+class Move(Strict):
+    """Move to the state after command ``to``, where 0 is the start, or to the moment ``at``. Later commands stay until
+    a new one is executed.
+    """
+
+    to: int | None = Field(None, ge=0, examples=[3])
+    at: str = Field("", description=say("api.moment"))
+
+
+class Branch(Schema):
+    """A timeline that the sandbox left. ``after``: the command before it. ``count``: how many commands it has.
+    ``first``: its first command, ``about`` in words. ``created``: when the sandbox left it.
+    """
+
+    branch: int
+    after: int
+    count: int
+    first: dict[str, Any]
+    about: str
+    who: str
+    created: datetime
+
+
+class Fork(Strict):
+    """``at``: the moment to copy, "" = the present. ``anew``: let this version of the engine decide every command, even
+    if an earlier one decided it differently.
+    """
+
+    at: str = Field("", description=say("api.moment"))
+    anew: bool = False
 
 
 class State(Schema):
@@ -338,6 +370,29 @@ class Listed(Schema):
     name: str
     title: str
     about: str
+    group: str
+    kubernetes: str
+
+
+class ListedScenario(Listed):
+    """A scenario. ``steps``: the number of its steps. ``kubernetes``: the version whose rules it follows."""
+
+    steps: int
+
+
+class ListedLesson(Listed):
+    """A lesson, a misconception or a challenge. ``group``: its chapter. ``after``: names of lessons to take before.
+    ``belief``: the misconception, else "". ``par``: the cost of a good solution of a challenge, else null. ``tasks``:
+    the numbers, from 0, of the parts with a task.
+    """
+
+    shelf: str
+    minutes: int
+    after: list[str]
+    belief: str
+    par: int | None
+    parts: int
+    tasks: list[int]
 
 
 Applied.model_rebuild()

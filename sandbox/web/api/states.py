@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
@@ -44,8 +45,13 @@ def event_of(access: Access) -> tuple[int, str]:
 
 def state_after(access: Access) -> Any:
     """Return the state after a change. If it cannot be read, the answer says that the change was made."""
+    return read_after(partial(state_of, access))
+
+
+def read_after(read: Callable[[], Any]) -> Any:
+    """Return what ``read`` returns after a change. If it cannot be read, the answer says that the change was made."""
     try:
-        return state_of(access)
+        return read()
     except UNREADABLE as error:
         return Status(202, {"message": say("api.changed-unread", reason=refusal_of(error).message)})
 

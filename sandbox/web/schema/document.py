@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from sandbox.runtime.local import local
 from sandbox.web.schema.help import HELP
 from sandbox.web.schema.values import SELECTS, SOURCES, VALUES
 from sandbox.words.say import say
@@ -59,7 +60,7 @@ def document(rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
     for struct in (known.configuration, *known.plugin_args.values()):
         _add_struct(struct, types)
     types["PluginConfig"]["args"]["by"] = {plugin: struct.name for plugin, struct in known.plugin_args.items()}
-    types["Plugin"]["name"]["values"] = ("*", *registry_for(rules))
+    types["Plugin"]["name"]["values"] = ("*", *registry_for(rules), *local.names)
     return {"kinds": kinds, "types": types}
 
 

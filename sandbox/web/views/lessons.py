@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 
 from sandbox.changes import study
 from sandbox.changes.opening import read_lesson
+from sandbox.changes.study import LONGEST_NAME, MOST_ANSWERS
 from sandbox.limits.quotas import OverQuota
 from sandbox.web.access import Access, edits, public_form, who
 from sandbox.web.numbers import whole_number
@@ -18,8 +19,6 @@ from sandbox.words.say import say
 from sandbox.worker.jobs.teaching import LONGEST_LESSON
 from scheduler_engine.errors import FieldError, Rejected
 
-MOST_ANSWERS = 400
-LONGEST_NAME = 400
 BYTES_A_LETTER = 4
 
 

@@ -14,7 +14,7 @@ from sandbox.changes import store
 from sandbox.changes.opening import open_scenario
 from sandbox.changes.study import open_lesson
 from sandbox.content.scenarios import guide, scenarios, story
-from sandbox.content.shelf import DAILY, daily_challenge, lessons, shelf
+from sandbox.content.shelf import placed_lesson, shelf
 from sandbox.limits.quotas import quotas
 from sandbox.panels import EMBEDS, GROUPS, PANELS, TABLES, TABS, frames
 from sandbox.panels.view import View
@@ -74,7 +74,7 @@ def landing(request: HttpRequest) -> HttpResponse:
 @public_form
 def create(request: HttpRequest) -> HttpResponse:
     if name := request.POST.get("lesson", ""):
-        placed = daily_challenge() if name == DAILY else lessons().get(name)
+        placed = placed_lesson(name)
         if placed is None:
             return problem(request, 404, say("lesson.no-such"))
         sandbox, token = open_lesson(placed)

@@ -37,6 +37,8 @@ from sandbox.worker.jobs.teaching import (
     lesson_comes_true,
     lesson_commands,
     lesson_guess,
+    lesson_part,
+    lesson_prediction,
     lesson_read,
     lesson_status,
     lesson_steps,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from sandbox.content.scenarios import story_of, story_text
 from sandbox.limits.quotas import OverQuota
+from sandbox.runtime.local import local
 from sandbox.storage import failures
 from sandbox.storage.models import LONGEST_TITLE, printable
 from sandbox.storage.records import Position
@@ -68,7 +69,7 @@ class UploadedScenario(NamedTuple):
 def import_scenario(live: Live, position: Position, text: str, name: str) -> UploadedScenario:
     """Return the scenario of a file. Raises ``Rejected`` with the lines of the errors."""
     try:
-        scenario = read_scenario(text, name, FILE_LIMITS)
+        scenario = read_scenario(text, name, FILE_LIMITS, *local.readers)
     except Rejected as refusal:
         raise Rejected([in_text(error) for error in refusal.errors]) from refusal
     story = story_text(story_of(scenario))

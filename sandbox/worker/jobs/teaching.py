@@ -105,7 +105,20 @@ def _any_desk(live: Live, position: Position) -> Desk:
     live.move_to(position)
     live.check_replayed()
     live.look_up_expected(None)
-    return Desk(live, live.world, None, live.studied)
+    return Desk(live, live.world, None, live.studied, prose=str)
+
+
+@reading
+def lesson_part(live: Live, position: Position) -> Data:
+    """Return the open part of the lesson as its panel shows it, with texts in Markdown. Raises ``Rejected``."""
+    part: Data = _desk(live, position).part() or {}
+    return part
+
+
+@reading
+def lesson_prediction(live: Live, position: Position) -> Data:
+    """Return the predictions of a sandbox: what to predict now, what waits, and the last answers."""
+    return _any_desk(live, position).prediction() or {}
 
 
 @reading

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from sandbox.content.shelf import OWN, WAYS_BACK, lesson_of, where_next
+from sandbox.content.shelf import DAILY, OWN, WAYS_BACK, lesson_of, where_next
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
 from sandbox.storage.records import Guessed, Studied
@@ -57,12 +57,16 @@ MOST_CHARGES = 12
 
 @dataclass(frozen=True)
 class Desk:
-    """A ``Teacher`` for the world of the moment ``at``, None = the present."""
+    """A ``Teacher`` for the world of the moment ``at``, None = the present.
+
+    ``prose``: how the Markdown of the lesson is returned, by default as HTML.
+    """
 
     live: Live
     world: World
     at: Moment | None
     studied: Studied
+    prose: Callable[[str], str] = html_of
 
     # --- the lesson ---
 
@@ -178,12 +182,14 @@ class Desk:
             return None
         common = {
             "slug": lesson.slug if self.studied.shelf != OWN else "",
+            "name": {OWN: "", DAILY: DAILY}.get(self.studied.shelf, lesson.slug),
             "title": lesson.title,
             "part": self.number,
             "parts": len(lesson.parts),
             "belief": lesson.belief,
-            "truth": lesson.truth,
-            "versions": [*lesson.versions()],
+            # The truth, and what differs under other versions, may give answers away: they come at the end.
+            "truth": lesson.truth if self.open is None else "",
+            "versions": [*lesson.versions()][: None if self.open is None else 1],
             "lost": self.lost,
             "finished": self.open is None,
         }
@@ -193,7 +199,7 @@ class Desk:
         page, place, words = WAYS_BACK[self.studied.shelf]
         skipped = len(self.progress.get("skipped", ()))
         return {
-            "know": [html_of(text) for text in lesson.know],
+            "know": [self.prose(text) for text in lesson.know],
             "next": [{"slug": other.slug, "title": other.title} for other in where_next(lesson.slug)],
             "bill": None if lesson.par is None or skipped else self._bill(lesson, lesson.par),
             "skipped": skipped,
@@ -228,7 +234,7 @@ class Desk:
         done = self.done
         return {
             "heading": part.title,
-            "text": html_of(part.text),
+            "text": self.prose(part.text),
             "look": asdict(part.look),
             "say": part.say or "; ".join(command_in(step).summary for step in part.do),
             "steps": bool(part.do),
@@ -238,9 +244,9 @@ class Desk:
             "done": done,
             "question": self._question(part),
             "task": self._task(part),
-            "hints": [html_of(text) for text in hints[:shown]],
+            "hints": [self.prose(text) for text in hints[:shown]],
             "more_hints": len(hints) - shown,
-            "then": html_of(part.then) if done else "",
+            "then": self.prose(part.then) if done else "",
         }
 
     def _task(self, part: Part) -> dict[str, Any] | None:
@@ -249,10 +255,10 @@ class Desk:
         try:
             run = RunView(earlier.simulation_at(self.live, self.at))
         except Rejected:
-            return {"text": html_of(part.task.text), "rows": []}
+            return {"text": self.prose(part.task.text), "rows": []}
         rows = tasks.checked(run, part.task)
         return {
-            "text": html_of(part.task.text),
+            "text": self.prose(part.task.text),
             "rows": [{"say": row.item.say, "wrong": list(row.shown)} for row in rows],
         }
 

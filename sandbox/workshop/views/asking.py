@@ -36,21 +36,9 @@ def predict(request: HttpRequest, access: RoomAccess) -> None:
 @room_action("trainer")
 def planned(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     """Ask a planned question of the room's file: ``number``, from 0."""
-    plan, number = files.planned(access.room), request.POST.get("number", "")
-    if number not in map(str, range(len(plan))):
-        return problem(request, 404, say("room.no-question"))
-    question = plan[int(number)]
-    if "predict" in question:
-        questions.predict(access.room, question["predict"], question.get("pod", ""))
-    else:
-        questions.ask(
-            access.room,
-            question["ask"],
-            question["choices"],
-            question.get("right", ()),
-            bool(question.get("many", False)),
-        )
-    return None
+    number = whole_number(request.POST.get("number", ""), LONGEST_TURN)
+    asked = None if number is None else files.ask_planned(access.room, number)
+    return problem(request, 404, say("room.no-question")) if asked is None else None
 
 
 def _with_question(act: Callable[[Workshop, Question], None]) -> RoutedView:
@@ -58,11 +46,9 @@ def _with_question(act: Callable[[Workshop, Question], None]) -> RoutedView:
 
     @room_action("trainer")
     def view(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
-        question = questions.by_number(access.room, request.POST.get("number", ""))
+        question = questions.current_question(access.room, request.POST.get("number", ""))
         if question is None:
             return problem(request, 404, say("room.no-question"))
-        if question != questions.latest(access.room):
-            return problem(request, 422, say("room.other-question"))
         act(access.room, question)
         return None
 

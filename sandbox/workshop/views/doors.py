@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
-from sandbox.changes.opening import read_lesson
 from sandbox.content.scenarios import scenarios
 from sandbox.content.shelf import shelf
 from sandbox.limits import ratelimit
@@ -23,7 +22,6 @@ from sandbox.workshop import files, people, room, sources
 from sandbox.workshop.access import RoomAccess, room_page
 from sandbox.workshop.addresses import links
 from sandbox.workshop.fragments import fragments
-from sandbox.workshop.lessons import LessonFile
 from sandbox.workshop.models import Workshop
 from scheduler_engine.errors import FieldError, Rejected
 
@@ -70,12 +68,7 @@ def _redirect(request: HttpRequest, path: str) -> HttpResponse:
 def _open(request: HttpRequest) -> tuple[Workshop, str]:
     """Open the room, and return it with the trainer's token. Raise ``OverQuota`` or ``Rejected``."""
     title, text = request.POST.get("title", ""), _text(request)
-    if files.is_room(text):
-        file = files.read(text)
-        return room.open_room(file.source, title or file.title, file.plan, file.lessons, file.first)
-    if files.is_lesson(text):
-        return room.open_room(sources.BLANK, title, files=[LessonFile(text, read_lesson(text))], first=1)
-    return room.open_room(sources.file(text) if text else chosen_source(request), title)
+    return files.open_file(text, title) if text else room.open_room(chosen_source(request), title)
 
 
 def _text(request: HttpRequest) -> str:
@@ -96,12 +89,11 @@ def chosen_source(request: HttpRequest, room: Workshop | None = None) -> sources
 
     Raise ``Rejected`` for an unknown one.
     """
-    if slug := request.POST.get("scenario", ""):
-        kind, _, name = slug.rpartition(":")
-        if kind == "own" and room is not None:
-            return sources.own(room, name)
-        return sources.lesson(name) if kind == "lesson" else sources.scenario(slug)
-    return sources.BLANK
+    slug = request.POST.get("scenario", "")
+    kind, _, name = slug.rpartition(":")
+    if kind == "own" and room is not None:
+        return sources.own(room, name)
+    return sources.named("", name) if kind == "lesson" and name else sources.named(slug, "")
 
 
 @csrf_exempt  # As elsewhere, no cookie grants access.

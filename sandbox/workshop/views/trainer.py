@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
@@ -20,16 +20,6 @@ from sandbox.workshop.models import Participant, Workshop
 from sandbox.workshop.results import results_csv
 from sandbox.workshop.views.doors import chosen_source
 from scheduler_engine.errors import FieldError, Rejected
-
-MOST_LISTED = 5
-"""Participants that an error names."""
-STEPS: dict[str, dict[str, Any]] = {
-    "stage": {"kind": "stage"},
-    "pod": {"kind": "pod"},
-    "settle": {"kind": "settle"},
-    "second": {"kind": "advance", "seconds": 1},
-}
-"""Name of a step → the command that a trainer executes in participants' sandboxes."""
 
 
 def _switch(turn: Callable[[Workshop, bool], None]) -> RoutedView:
@@ -75,17 +65,12 @@ remove = _with_person(lambda person, _: people.remove(person))
 
 @room_action("trainer")
 def send(request: HttpRequest, access: RoomAccess) -> None:
-    """Send a source to the participants in the form, or to all if it names none. ``at``: the moment to copy.
-
-    Participants who join later get what was sent to all. So a trainer can send something to an empty room.
-    """
-    people = list(access.room.people.order_by("pk"))
-    to = _recipients(request, access) if people else []
+    """Send a source to the participants in the form, or to all if it names none. ``at``: the moment to copy."""
     if request.POST.get("moment") == "1":
-        source = room.moment_of_trainer(access.room, View.from_mapping(request.POST.dict()).at)
+        find = partial(room.moment_of_trainer, access.room, View.from_mapping(request.POST.dict()).at)
     else:
-        source = chosen_source(request, access.room)
-    room.send(access.room, source, to, everybody=len(to) == len(people))
+        find = partial(chosen_source, request, access.room)
+    room.send_to(access.room, request.POST.getlist("to"), find)
 
 
 @limited
@@ -102,30 +87,17 @@ def add_lesson(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     return None
 
 
-def _recipients(request: HttpRequest, access: RoomAccess) -> list[Participant]:
-    """Return the participants in the form, or all if it names none. Raise ``Rejected`` if there are none."""
-    everybody = list(access.room.people.order_by("pk"))
-    chosen = set(request.POST.getlist("to"))
-    to = [person for person in everybody if not chosen or str(person.pk) in chosen]
-    if not to:
-        raise Rejected(say("room.no-chosen") if everybody else say("room.nobody"))
-    return to
-
-
 @room_action("trainer")
 def step(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     """Run a step in the sandboxes of the participants in the form, or of all if it names none."""
     verb = request.POST.get("verb", "")
-    if verb not in STEPS:
+    if verb not in room.STEPS:
         return problem(request, 400, say("room.no-step"))
-    done, failures = room.step(access.room, STEPS[verb], _recipients(request, access))
+    to = room.recipients(access.room, request.POST.getlist("to"))
+    done, failures = room.step(access.room, room.STEPS[verb], to)
     if failures:
-        listed = [say("room.step-failure", name=name, reason=reason) for name, reason in failures[:MOST_LISTED]]
-        text = "; ".join(listed)
-        if len(failures) > MOST_LISTED:
-            text = say("room.step-failures", failures=text, count=len(failures) - MOST_LISTED)
         # A refusal changes nothing, so a step that some have run is none.
-        response = problem(request, 200 if done else 422, say("room.step-failed", failures=text), calm=True)
+        response = problem(request, 200 if done else 422, room.step_failures(failures), calm=True)
         response["HX-Retarget"], response["HX-Reswap"] = "#notice", "innerHTML"
         return response
     return None

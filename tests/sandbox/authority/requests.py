@@ -26,7 +26,7 @@ class Request:
     desk: str = "cluster"
     query: str = ""
     body: str = ""
-    """The whole body, for a route that takes no form."""
+    """The whole body, for a route that takes no form. Keys in braces stand for ``World.ids`` here, too."""
 
 
 def of(desk: str = "cluster", query: str = "", body: str = "", **fields: Any) -> Request:
@@ -113,6 +113,14 @@ BY_API: dict[str, Request] = {
     "POST /wait": of(body='{"until": [{"clock": 5}], "seconds": 5}'),
     "POST /check": of(body='{"expectations": [{"clock": 0}]}'),
     "POST /expectations": of(body='{"fact": "placement", "pod": "default/gated-1"}'),
+    "POST /fork": of(body="{}"),
+    "GET /lesson": of(desk="lesson"),
+    "POST /lesson/step": of(desk="lesson", body='{"part": 0}'),
+    "POST /lesson/turn": of(desk="lesson", body='{"part": 1}'),
+    "POST /lesson/hint": of(desk="task"),
+    "POST /lesson/catch-up": of(desk="lesson"),
+    "POST /lesson/answer": of(desk="lesson", body='{"answers": ["node-1"]}'),
+    "POST /prediction": of(desk="task", body='{"answers": null}'),
     "GET /explain": of(pod="default/held"),
     "GET /differences": of(seed="1"),
     "GET /reroll": of(cycle="1"),
@@ -142,6 +150,26 @@ ON_ROOMS: dict[str, Request] = {
     "POST help/": of(on="0"),
     "POST answer/": of(number="1", chosen="activeQ"),
 }
+ROOMS_BY_API: dict[str, Request] = {
+    "POST /freeze": of(body='{"on": true}'),
+    "POST /eyes": of(body='{"on": true}'),
+    "POST /timer": of(body='{"minutes": 5}'),
+    "POST /rename": of(body='{"who": {person}, "name": "Anna"}'),
+    "POST /remove": of(body='{"who": {person}}'),
+    "POST /send": of(body=json.dumps({"scenario": STEPS})),
+    "POST /lessons": of(body=json.dumps({"file": LESSON})),
+    "POST /step": of(body='{"step": "second", "to": [{person}]}'),
+    "POST /take": of(desk=NEWCOMER),
+    "POST /ask": of(body='{"ask": "Which?", "choices": ["a", "b"], "right": ["a"]}'),
+    "POST /predict": of(body='{"kind": "lane"}'),
+    "POST /planned": of(body='{"number": 0}'),
+    "POST /end": of(body='{"number": 1}'),
+    "POST /reveal": of(body='{"number": 1}'),
+    "POST /put-away": of(body='{"number": 1}'),
+    "POST /hand": of(body='{"on": true}'),
+    "POST /help": of(body='{"on": false}'),
+    "POST /answer": of(body='{"number": 1, "chosen": ["activeQ"]}'),
+}
 ON_OTHERS: dict[str, Request] = {
     "GET /compare/": of(left="{workbench}", right="{workbench}"),
     "GET /embed/scenario/<slug>/differences/": of(seed="1"),
@@ -157,4 +185,6 @@ ON_OTHERS: dict[str, Request] = {
     "POST /join/": of(code="{code}", name="Zoe"),
     "POST /join/<code>/": of(name="Zoe"),
     "POST /api/v1/sandboxes": of(body="{}"),
+    "POST /api/v1/rooms": of(body="{}"),
+    "POST /api/v1/rooms/join": of(body='{"code": "{code}", "name": "Zoe"}'),
 }

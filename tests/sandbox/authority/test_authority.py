@@ -34,7 +34,7 @@ from sandbox.workshop.models import Participant, Workshop
 from scheduler_engine.testing import make_node
 from tests.sandbox.authority import world
 from tests.sandbox.authority.links import PAUSED, of_room, of_sandbox
-from tests.sandbox.authority.requests import BY_API, ON_OTHERS, ON_ROOMS, ON_SANDBOXES, Request
+from tests.sandbox.authority.requests import BY_API, ON_OTHERS, ON_ROOMS, ON_SANDBOXES, ROOMS_BY_API, Request
 from tests.sandbox.authority.table import LINK, Row, every_route, filled, methods, route, table
 from tests.sandbox.authority.world import STEPS, World
 
@@ -45,13 +45,19 @@ FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 MOST_QUERIES = 8
 """Queries of one request before which something is deleted."""
-API = "/api/v1/sandboxes/"
+API, ROOM_API = "/api/v1/sandboxes/", "/api/v1/rooms/"
 NO_METHOD = {"405", "403"}
 """Cells of a method that an address does not have. Django refuses most with 403 first, because they lack its token."""
-BY_LINK = ("/s/", "/w/", "/api/v1/sandboxes/", "/join/", "/import/")
+BY_LINK = ("/s/", "/w/", "/api/v1/sandboxes/", "/api/v1/rooms/", "/join/", "/import/")
 PRIVATE = {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 """Headers of every answer at an address that is a key."""
-EXAMPLES = {"{panel}": "status", "{kind}": "Node", "{form}": "scenario", "{key}": "{expectation}"}
+EXAMPLES = {
+    "{panel}": "status",
+    "{kind}": "Node",
+    "{form}": "scenario",
+    "{key}": "{expectation}",
+    "{branch}": "{branch}",
+}
 """Parameter of a path in the API's document → its value in the tables."""
 
 
@@ -95,13 +101,20 @@ def send(method: str, path: str, request: Request, ids: Mapping[str, str]) -> Ht
     else:
         body, kind = urlencode(values), FORM
         if path.startswith("/api/") or "/kube/" in path:
-            body, kind = request.body, MERGE_PATCH if method == "PATCH" else JSON
+            body, kind = in_body(request.body, ids), MERGE_PATCH if method == "PATCH" else JSON
         answer = client.generic(method, f"{path}?{request.query}", body, kind)
     assert not client.cookies
     assert "script-src 'self'" in answer["Content-Security-Policy"]
     if path.startswith(BY_LINK):
         assert {name: answer[name] for name in PRIVATE} == PRIVATE
     return answer
+
+
+def in_body(body: str, ids: Mapping[str, str]) -> str:
+    """Return a body with the keys of rows that it names."""
+    for name, text in ids.items():
+        body = body.replace(name, text)
+    return body
 
 
 def asked(method: str, path: str, request: Request, ids: Mapping[str, str]) -> tuple[str, str]:
@@ -125,8 +138,8 @@ def other_methods(path: str, shown: str, ids: Mapping[str, str]) -> dict[str, st
 def request_of(row: Row) -> Request:
     """Return the request of a row about a sandbox or a room."""
     start, _, below = row.path.partition(LINK)
-    of_start = {API: BY_API, "/s/": ON_SANDBOXES, "/w/": ON_ROOMS}[start]
-    return of_start.get(f"{row.method} {below if start == API else below.removeprefix('/')}", Request())
+    of_start = {API: BY_API, ROOM_API: ROOMS_BY_API, "/s/": ON_SANDBOXES, "/w/": ON_ROOMS}[start]
+    return of_start.get(f"{row.method} {below if start in (API, ROOM_API) else below.removeprefix('/')}", Request())
 
 
 def check(row: Row, cells: Mapping[str, tuple[str, str]]) -> None:
@@ -244,7 +257,8 @@ def new_draft() -> str:
 @pytest.mark.parametrize("row", table("others").requests, ids=str)
 def test_what_anybody_may_do(people: World, keys: Mapping[str, Mapping[str, str]], row: Row) -> None:
     request = ON_OTHERS.get(f"{row.method} {row.path}", Request())
-    name = next((name for name in keys if name in row.path or name in request.fields.values()), "")
+    named = (row.path, request.body, *request.fields.values())
+    name = next((name for name in keys if any(name in text for text in named)), "")
     links = keys.get(name, {"anybody": ""})
     cells = {
         who: asked(row.method, row.path.replace(name, links[who]), request, people.ids | {name: links[who]})
@@ -266,7 +280,7 @@ def test_the_tables_have_all(what: str) -> None:
     elif what == "calls of the API":
         document = api.get_openapi_schema()["paths"]
         called = {
-            (method.upper(), path.replace("{sandbox_id}/{token}", LINK))
+            (method.upper(), re.sub(r"\{(sandbox|room)_id\}/\{token\}", LINK, path))
             for path, methods in document.items()
             for method in methods
         }

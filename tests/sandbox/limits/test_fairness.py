@@ -250,6 +250,8 @@ def test_a_slow_page_keeps_no_other_request_waiting(monkeypatch: pytest.MonkeyPa
         ("GET", "/api/v1/openapi.json", ANYBODY),
         ("POST", "/new/", MAKING),
         ("POST", "/api/v1/sandboxes", MAKING),
+        ("POST", "/api/v1/rooms", MAKING),
+        ("POST", "/api/v1/rooms/0f8fad5b-d9cb-469f-a165-70867728950e/token/answer", INSIDE),
         ("POST", "/api/v1/sandboxes/0f8fad5b-d9cb-469f-a165-70867728950e/token/commands", INSIDE),
         ("GET", "/s/0f8fad5b-d9cb-469f-a165-70867728950e/token/", INSIDE),
         ("POST", "/w/0f8fad5b-d9cb-469f-a165-70867728950e/token/answer/", INSIDE),

@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
+from jsonschema import Draft202012Validator
 
 from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS
-from sandbox.storage.models import LONGEST_TITLE
+from sandbox.storage.models import LONGEST_TITLE, Sandbox
 from sandbox.web.api import states
 from sandbox.words.say import say
 from sandbox.worker.errors import Occupied
@@ -383,6 +384,15 @@ def test_unknown_fields_of_a_new_sandbox_are_refused_by_name() -> None:
     assert post(f"{API}/sandboxes", {"scenario": next(iter(scenarios())), "seed": 1}).status_code == 422
 
 
+@pytest.mark.parametrize("commands", [[], [{"kind": "stage"}]], ids=["alone", "with commands"])
+def test_a_configuration_that_cannot_be_built_creates_nothing(commands: list[Any]) -> None:
+    profile = {"plugins": {"multiPoint": {"enabled": [{"name": "Quiet"}]}}}
+    kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    answer = post(f"{API}/sandboxes", {"configuration": kind | {"profiles": [profile]}, "commands": commands})
+    assert (answer.status_code, "a plugin that is not here: Quiet" in answer.json()["message"]) == (422, True)
+    assert not Sandbox.objects.exists()
+
+
 def test_too_many_requests_are_asked_to_wait(settings: Any) -> None:
     base = cluster()
     settings.RATE_LIMITS = {**settings.RATE_LIMITS, "command": (0.01, 1)}
@@ -400,3 +410,33 @@ def test_the_document_describes_every_route() -> None:
         for method in methods.values():
             assert method["summary"], path
             assert "422" in method["responses"], path
+
+
+def test_every_operation_has_its_own_name_a_tag_and_errors_in_json() -> None:
+    document = get(f"{API}/openapi.json").json()
+    operations = [one for methods in document["paths"].values() for one in methods.values()]
+    names = [one["operationId"] for one in operations]
+    assert len(set(names)) == len(names)
+    for one in operations:
+        assert len(one["tags"]) == 1, one["operationId"]
+        refused = [answer for status, answer in one["responses"].items() if status >= "4"]
+        schema = {"$ref": "#/components/schemas/Problem"}
+        assert [answer["content"] for answer in refused] == [{"application/json": {"schema": schema}}] * len(refused)
+
+
+def test_the_bodies_take_no_unknown_fields_and_their_examples_are_valid() -> None:
+    document = get(f"{API}/openapi.json").json()
+    seen = 0
+    for path, methods in document["paths"].items():
+        for content in (one.get("requestBody", {}).get("content", {}) for one in methods.values()):
+            name = content.get("application/json", {}).get("schema", {}).get("$ref", "").rpartition("/")[2]
+            if not name or name == "Command":
+                continue
+            schema = document["components"]["schemas"][name]
+            assert schema["additionalProperties"] is False, (path, name)
+            for field, one in schema["properties"].items():
+                for example in one.get("examples", ()):
+                    whole = {**one, "components": document["components"]}
+                    assert Draft202012Validator(whole).is_valid(example), (name, field)
+                    seen += 1
+    assert seen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from tests.sandbox.served import Served, served
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 FENCES = [token for token in MarkdownIt().parse(DOCUMENT.read_text()) if token.type == "fence"]
-BASH = next(token.content for token in FENCES if token.info == "bash")
+BASH, TAKES_A_LESSON, RUNS_A_ROOM = (token.content for token in FENCES if token.info == "bash")
 RUNS_A_SCENARIO, FIXES_A_POD = (token.content for token in FENCES if token.info == "py")
 
 MISSING = [name for name in ("curl", "jq") if shutil.which(name) is None]
@@ -57,6 +58,19 @@ def test_the_example_with_curl_answers_as_it_says(server: Served, tmp_path: Path
         DOCUMENT.parents[1],
     )
     assert "sha256" in replayed
+
+
+@pytest.mark.skipif(MISSING != [] and "CI" not in os.environ, reason=f"needs {' and '.join(MISSING)}")
+@pytest.mark.parametrize("example", [TAKES_A_LESSON, RUNS_A_ROOM], ids=["takes a lesson", "runs a room"])
+def test_an_example_with_curl_answers_as_the_document_says(example: str, server: Served, tmp_path: Path) -> None:
+    result = run(["bash", "-euo", "pipefail", "-c", example], server, tmp_path)
+    assert result.splitlines() == answers_after(example)
+
+
+def answers_after(example: str) -> list[str]:
+    """Return the answers that the sentence after an example names."""
+    sentence = DOCUMENT.read_text().partition(example)[2].partition("The answers are ")[2].partition("\n\n")[0]
+    return re.findall("`([^`]*)`", sentence)
 
 
 def test_the_example_in_python_runs_a_scenario(server: Served, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The site runs the plugins of Kubernetes alone, even if others are installed beside it."""
+"""A site for others runs the plugins of Kubernetes alone, even if others are installed beside it."""
 
 from __future__ import annotations
 

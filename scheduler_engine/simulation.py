@@ -195,7 +195,7 @@ def _replay(history: History, log: Iterable[commands.Command]) -> Simulation:
 
 def _apply(simulation: Simulation, command: commands.Apply) -> None:
     checked = (
-        validate(item, number, simulation.allow_privileged, _rules_for(simulation, item))
+        validate(item, number, simulation.allow_privileged, rules_about(simulation, item))
         for number, item in enumerate(command.manifests)
     )
     errors = [error for found in checked for error in found]
@@ -211,7 +211,7 @@ def _apply(simulation: Simulation, command: commands.Apply) -> None:
     simulation.deliver()
 
 
-def _rules_for(simulation: Simulation, manifest: Any) -> Rules:
+def rules_about(simulation: Simulation, manifest: Any) -> Rules:
     """Return the rules for a manifest: what a stored object of its name uses stays allowed."""
     kind, metadata = (manifest.get(part) if isinstance(manifest, Mapping) else None for part in ("kind", "metadata"))
     if not isinstance(kind, str) or kind not in KINDS or not isinstance(metadata, Mapping):

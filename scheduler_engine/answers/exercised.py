@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_engine.api.gated_fields import uses
 from scheduler_engine.api.taints import GREATER, LESS
 from scheduler_engine.api.validation.addresses import has_loose_address
 from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.pod import uses_host_network_in_user_namespace
-from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
+from scheduler_engine.api.validation.restarts import restarts_all
 from scheduler_engine.api.validation.service import has_relaxed_name
 from scheduler_engine.apiserver.eviction import explained_by_numbers
 from scheduler_engine.apiserver.store import TOPOLOGY_LABELS
@@ -22,7 +23,7 @@ from scheduler_engine.config.defaults import BINDING_TIMEOUT
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE, UNSCHEDULABLE_TIMEOUT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
-from scheduler_engine.versions import ROWS
+from scheduler_engine.versions import GATED_FIELDS, ROWS
 
 Manifest = Mapping[str, Any]
 NONE: Manifest = {}
@@ -248,6 +249,10 @@ def _sets_newer_field(event: ev.ObjectApplied, seen: Seen) -> bool:
     return bool(groups) or _spec(event.manifest, "serviceAccountTokenInSecrets") is not None
 
 
+def _sets_gated_field(event: ev.ObjectApplied, seen: Seen) -> bool:
+    return bool(uses(event.manifest, frozenset(GATED_FIELDS)))
+
+
 def _pod_with(uses: Callable[[Manifest], bool]) -> Predicate:
     return lambda event, seen: event.kind == "Pod" and uses(event.manifest.get("spec") or NONE)
 
@@ -370,7 +375,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("requeues_recreated_pods", (ev.CycleFinished,), _failed_recreated),
     Trigger("judges_status_of_latest_pod", (ev.EventRecorded,), _failed_changed),
     Trigger("newer_fields", (ev.ObjectApplied,), _sets_newer_field),
-    Trigger("restarts_containers", STORED, _pod_with(has_own_policy)),
+    Trigger("kept_fields", (ev.ObjectApplied,), _sets_gated_field),
     Trigger("restarts_all_containers", STORED, _pod_with(restarts_all)),
     Trigger("restarts_init_containers_to_resize", STORED, _pod_with(resizes_by_restart)),
     Trigger("host_network_user_namespaces", STORED, _pod_with(uses_host_network_in_user_namespace)),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.records import record
-from scheduler_engine.versions.gates import checked, default_of, gates_text
+from scheduler_engine.versions.gates import GATED_FIELDS, checked, default_of, gates_text
 from scheduler_engine.versions.names import DEFAULT, column, release_of
 from scheduler_engine.words import say
 
@@ -17,13 +17,15 @@ from scheduler_engine.words import say
 @record(frozen=True, slots=True)
 class Row:
     """``name`` is a field of ``Rules``, and ``versions.<name>`` its sentence. ``values``: one per version, or () if the
-    value is whether the ``gate`` is on. With both, the value of the version holds while the gate is on.
+    value is whether the ``gate`` is on. With both, the value of the version holds while the gate is on. ``gates``: the
+    value is a list of what these gates switch on.
     """
 
     name: str
     values: tuple[Any, ...]
     source: str
     gate: str = ""
+    gates: tuple[str, ...] = ()
 
 
 NO, YES = False, True
@@ -70,7 +72,7 @@ ROWS: tuple[Row, ...] = (
     Row("judges_status_of_latest_pod", (NO, NO, YES), "schedule_one.go"),
     # --- API server ---
     Row("newer_fields", ((), ("PodSpec.workloadRef", *FIELDS), FIELDS_36), "types.go"),
-    Row("restarts_containers", (), "KEP-5307", gate="ContainerRestartRules"),
+    Row("kept_fields", (), "pkg/api/pod/util.go", gates=tuple(dict.fromkeys(GATED_FIELDS.values()))),
     Row("restarts_all_containers", (), "KEP-5532", gate="RestartAllContainersOnContainerExits"),
     Row("restarts_init_containers_to_resize", (YES, YES, NO), "#137458"),
     Row("host_network_user_namespaces", (), "KEP-5607", gate="UserNamespacesHostNetworkSupport"),
@@ -147,7 +149,7 @@ class Rules:
     requeues_recreated_pods: bool
     judges_status_of_latest_pod: bool
     newer_fields: tuple[str, ...]
-    restarts_containers: bool
+    kept_fields: tuple[str, ...]
     restarts_all_containers: bool
     restarts_init_containers_to_resize: bool
     host_network_user_namespaces: bool
@@ -194,11 +196,14 @@ def rules_for(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | Non
     Raises Rejected for an unknown version, and for a gate that is unknown or locked.
     """
     index, gates = column(kubernetes), checked(kubernetes, feature_gates or {})
+
+    def is_on(gate: str) -> bool:
+        return gates.get(gate, default_of(gate, kubernetes))
+
     values: dict[str, Any] = {
-        row.name: (not row.gate or gates.get(row.gate, default_of(row.gate, kubernetes)))
-        and (row.values[index] if row.values else YES)
-        for row in ROWS
+        row.name: (not row.gate or is_on(row.gate)) and (row.values[index] if row.values else YES) for row in ROWS
     }
+    values["kept_fields"] = tuple(place for place, gate in GATED_FIELDS.items() if is_on(gate))
     return Rules(kubernetes, tuple(gates.items()), **values)
 
 

@@ -1,6 +1,7 @@
 """Rules for a container's own restart policy, and for its rules by exit code.
 
-v1.34 has none: there only a sidecar has a policy. Source: upstream ``apis/core/validation``
+Where they are switched off, the API server drops both before: there only a sidecar has a policy.
+Source: upstream ``apis/core/validation``
 (validateContainerRestartPolicy, validateInitContainerRestartPolicy).
 """
 
@@ -22,37 +23,16 @@ from scheduler_engine.api.validation.problems import (
 
 Data = Mapping[str, Any]
 
-RULE, ALL_RULE, TEXTS = "restarts_containers", "restarts_all_containers", "newer_texts: restart-rules"
+ALL_RULE, TEXTS = "restarts_all_containers", "newer_texts: restart-rules"
 RESTART, RESTART_ALL = "Restart", "RestartAllContainers"
 MOST_RULES, MOST_EXIT_CODES = 20, 255
 
 _policy = supported(("Always", "Never", "OnFailure"))
-_only_sidecars = supported(("Always",))
 _operator = supported(("In", "NotIn"))
 
 
 def restart_policy(container: Data, path: str) -> Errors:
     """Check a regular container."""
-    place, own = f"{path}.restartPolicy", _own_policy(container, path)
-    given = container.get("restartPolicy") is not None
-    older = (forbidden(place, "may not be set for non-init containers"),) if given else ()
-    yield from by_version(older, (RULE, own))
-
-
-def init_restart_policy(container: Data, path: str) -> Errors:
-    """Check an init container or a sidecar. Rules without a policy are one error, whatever they are."""
-    policy, own = container.get("restartPolicy"), list(_own_policy(container, path))
-    if policy is None:
-        own = own[:1]
-    if policy == "Always":
-        place, text = f"{path}.restartPolicyRules", "are not allowed for init containers with restart policy Always"
-        strict = [forbidden(place, f"restartPolicyRules {text}")] if container.get("restartPolicyRules") else []
-        own = list(by_version(strict, (ALL_RULE, own)))
-    older = () if policy is None else _only_sidecars(policy, f"{path}.restartPolicy")
-    yield from by_version(older, (RULE, own))
-
-
-def _own_policy(container: Data, path: str) -> Errors:
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or ()
     if policy is not None:
         yield from _policy(policy, f"{path}.restartPolicy")
@@ -62,6 +42,18 @@ def _own_policy(container: Data, path: str) -> Errors:
     yield from _not_more(len(rules), MOST_RULES, place)
     for index, rule in enumerate(rules):
         yield from _rule(rule, f"{place}[{index}]")
+
+
+def init_restart_policy(container: Data, path: str) -> Errors:
+    """Check an init container or a sidecar. Rules without a policy are one error, whatever they are."""
+    policy, own = container.get("restartPolicy"), list(restart_policy(container, path))
+    if policy is None:
+        own = own[:1]
+    if policy == "Always":
+        place, text = f"{path}.restartPolicyRules", "are not allowed for init containers with restart policy Always"
+        strict = [forbidden(place, f"restartPolicyRules {text}")] if container.get("restartPolicyRules") else []
+        own = list(by_version(strict, (ALL_RULE, own)))
+    yield from own
 
 
 def _not_more(count: int, most: int, path: str) -> Errors:
@@ -80,14 +72,6 @@ def _rule(rule: Data, path: str) -> Errors:
         return
     yield from _operator(codes.get("operator") or "", f"{path}.exitCodes.operator")
     yield from _not_more(len(codes.get("values") or ()), MOST_EXIT_CODES, f"{path}.exitCodes.values")
-
-
-def has_own_policy(spec: Data) -> bool:
-    """Return True if a container of a pod's spec has what only ``restarts_containers`` allows."""
-    init = spec.get("initContainers") or ()
-    if any(item.get("restartPolicy") not in (None, "Always") or item.get("restartPolicyRules") for item in init):
-        return True
-    return any(item.get("restartPolicy") is not None for item in spec.get("containers") or ())
 
 
 def restarts_all(spec: Data) -> bool:

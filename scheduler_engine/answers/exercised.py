@@ -285,10 +285,15 @@ def _changed_job_resources(event: ev.ObjectModified, seen: Seen) -> bool:
     return event.kind == "Job" and any(_amounts(before, name) != _amounts(after, name) for name in LISTS)
 
 
-def _changed_job_directives(event: ev.ObjectModified, seen: Seen) -> bool:
-    before, after = _templates(event, seen)
-    parts = [{**(one.get("spec") or NONE), **dict.fromkeys(LISTS)} for one in (before, after)]
-    return event.kind == "Job" and (parts[0] != parts[1] or before.get("metadata") != after.get("metadata"))
+def _suspended_after_its_start(event: ev.ObjectModified, seen: Seen) -> bool:
+    """Only such a Job shows the rule: its start is forgotten, and its directives may change."""
+    before = seen.objects.get((event.kind, event.key), NONE).get("status") or NONE
+    has_run = event.kind == "Job" and bool(before.get("startTime"))
+    return has_run and _is_suspended(event.manifest.get("status") or NONE) and not _is_suspended(before)
+
+
+def _is_suspended(status: Manifest) -> bool:
+    return ("Suspended", "True") in {(item["type"], item["status"]) for item in status.get("conditions") or ()}
 
 
 # --- queue, cache and preemption ---
@@ -384,7 +389,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("moves_volumes", (ev.ObjectModified,), _moved_volume),
     Trigger("changes_volume_limits", (ev.ObjectModified,), _changed_limits),
     Trigger("changes_suspended_resources", (ev.ObjectModified,), _changed_job_resources),
-    Trigger("changes_suspended_directives", (ev.ObjectModified,), _changed_job_directives),
+    Trigger("changes_suspended_directives", (ev.ObjectModified,), _suspended_after_its_start),
     Trigger("knows_pod_level_resize", STORED, _has_pod_level_status),
     Trigger("resizes_pod_level", (ev.ObjectModified,), _resized_whole),
     Trigger("resizes_init_containers", (ev.ObjectModified,), _resized_init_container),

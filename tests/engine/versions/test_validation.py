@@ -673,6 +673,8 @@ RESOURCES, DIRECTIVES = "MutablePodResourcesForSuspendedJobs", "MutableSchedulin
             id="both gates off",
         ),
         pytest.param(OLD, {}, job(True, nodeSelector={"a": "b"}), "spec.template", id="node selector in v1.34"),
+        pytest.param(MIDDLE, {}, job(True, nodeSelector={"a": "b"}), "spec.template", id="node selector in v1.35"),
+        pytest.param(MIDDLE, {DIRECTIVES: True}, job(True, nodeSelector={"a": "b"}), "", id="in v1.35, gate on"),
         pytest.param(NEW, {RESOURCES: False}, job(True, affinity=NEAR), "", id="node affinity"),
         pytest.param(NEW, {RESOURCES: False}, job(True, {"labels": {"a": "b"}}), "", id="labels"),
         pytest.param(NEW, {}, job(True, affinity=APART), "spec.template.spec", id="not the affinity to pods"),
@@ -692,6 +694,38 @@ def test_the_template_of_a_suspended_job_changes(
         assert (error.path, error.message.endswith("field is immutable")) == (path, True)
     else:
         cluster.apply(changed)
+
+
+@pytest.mark.parametrize("gates", [{}, {RESOURCES: False}, {DIRECTIVES: False}, {RESOURCES: False, DIRECTIVES: False}])
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("changed", "stays"),
+    [
+        pytest.param(job(True, nodeSelector={"a": "b"}), False, id="node selector"),
+        pytest.param(job(True, tolerations=[{"key": "a", "operator": "Exists"}]), False, id="tolerations"),
+        pytest.param(job(True, schedulingGates=[{"name": "a.b/c"}]), False, id="scheduling gates"),
+        pytest.param(job(True, affinity=NEAR), False, id="node affinity"),
+        pytest.param(job(True, {"labels": {"a": "b"}}), False, id="labels"),
+        pytest.param(job(True, {"annotations": {"a": "b"}}), False, id="annotations"),
+        pytest.param(job(True, affinity=APART), True, id="not the affinity to pods"),
+        pytest.param(job(True, hostNetwork=True), True, id="not the network"),
+    ],
+)
+def test_a_suspended_job_that_never_ran_can_be_directed(
+    version: str, gates: dict[str, bool], changed: Data, stays: bool
+) -> None:
+    known = {} if version == OLD else gates
+    cluster = Cluster(kubernetes=version, feature_gates=known).apply(make_node("n1"), job(True)).settle()
+    if stays:
+        with pytest.raises(Rejected, match="field is immutable"):
+            cluster.apply(changed)
+        return
+    before = cluster.simulation.api.existing("Job", "default/j").spec["template"]
+    cluster.apply(changed)
+    after = cluster.simulation.api.existing("Job", "default/j").spec["template"]
+    inner = [part for part in changed["spec"]["template"]["spec"] if part not in ("containers", "restartPolicy")]
+    assert before != after
+    assert [after["spec"][part] for part in inner] == [changed["spec"]["template"]["spec"][part] for part in inner]
 
 
 def test_the_template_of_a_running_job_stays() -> None:

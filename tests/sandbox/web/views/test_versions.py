@@ -245,7 +245,7 @@ spec:
 
 
 def test_the_notice_names_a_dropped_field_unless_the_stored_object_uses_it(visitor: Any) -> None:
-    told = "spec.hostnameOverride: v1.34.1 drops this field while the feature gate HostnameOverride is off"
+    told = "v1.34.1 drops this field while the feature gate HostnameOverride is off"
     answer = visitor.post("apply/", manifests=NAMED)
     assert (answer.status_code, answer["HX-Retarget"]) == (200, "#notice")
     assert told in answer.content.decode()

@@ -228,6 +228,7 @@ def _configure(simulation: Simulation, command: commands.Configure) -> None:
 def _kubernetes(simulation: Simulation, command: commands.Kubernetes) -> None:
     rules = rules_for(command.version, command.feature_gates)
     simulation.configure(simulation.replicas.configuration.source, rules)
+    simulation.deliver()
 
 
 def _fault(simulation: Simulation, command: commands.Fault) -> None:

@@ -399,6 +399,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("names_reason_of_budget", (ev.EvictionAnswered,), _refused_by_odd_budget),
     Trigger("clears_nomination_at_binding", (ev.ObjectModified,), _bound_nominated),
     Trigger("labels_pods_at_binding", STORED, _bound_in_zone),
+    Trigger("counts_terminating_replicas", STORED, lambda event, seen: event.kind == "ReplicaSet"),
     Trigger("binding_frees_nomination", (ev.ObjectModified,), _bound_nominated),
     Trigger("forgets_deleted_assumed_pods", (ev.ObjectModified, ev.ObjectDeleted), _deleted_while_bound),
     Trigger("preempted_waiting_pods_back_off", (ev.PermitWait,), _preempted_on_permit),

@@ -96,6 +96,8 @@ ROWS: tuple[Row, ...] = (
     Row("names_reason_of_budget", (NO, YES, YES), "eviction.go"),
     Row("clears_nomination_at_binding", (), "#135103", gate="ClearingNominatedNodeNameAfterBinding"),
     Row("labels_pods_at_binding", (), "#135158", gate="PodTopologyLabelsAdmission"),
+    # --- controllers ---
+    Row("counts_terminating_replicas", (), "KEP-3973", gate="DeploymentReplicaSetTerminatingReplicas"),
     # --- queue, cache and preemption ---
     Row("binding_frees_nomination", (YES, NO, NO), "eventhandlers.go"),
     Row("forgets_deleted_assumed_pods", (NO, YES, YES), "#134157"),
@@ -173,6 +175,7 @@ class Rules:
     names_reason_of_budget: bool
     clears_nomination_at_binding: bool
     labels_pods_at_binding: bool
+    counts_terminating_replicas: bool
     binding_frees_nomination: bool
     forgets_deleted_assumed_pods: bool
     activation_asks_gates_again: bool

@@ -412,7 +412,7 @@ TRIGGERS: tuple[Trigger, ...] = (
 IMPOSSIBLE = (
     *("fit_watches_device_classes", "binding_conditions", "placement_points"),
     *("activation_asks_gates_again", "knows_comparing_tolerations", "names_resized_init_container", "beta_metrics"),
-    *("validates_declared_features", "newer_texts", "newer_warnings"),
+    *("validates_declared_features", "newer_texts", "newer_warnings", "reads_trailing_commas"),
 )
 """Rules that no run here comes across: nothing simulates devices or pod groups, no plugin here activates pods, and
 texts of refusals, warnings and metrics are in no trace.

@@ -19,7 +19,7 @@ from scheduler_engine.pytest_plugin.collecting import (
 )
 from scheduler_engine.scenario import Rejected
 from scheduler_engine.scenario.version import Version
-from scheduler_engine.versions import VERSIONS, read_gates, release_of, rules_for, version_named
+from scheduler_engine.versions import VERSIONS, chosen_rules, read_gates, release_of, rules_for, version_named
 
 INI, PLUGINS_INI = "scenario_files", "scheduler_plugins"
 DEFAULT = "*.scenario.yaml"
@@ -96,7 +96,7 @@ def _version(config: pytest.Config) -> Version:
         None if kubernetes is None else version_named(kubernetes), None if gates is None else read_gates(gates)
     )
     if version.name is not None:
-        rules_for(version.name, version.feature_gates)
+        chosen_rules(version.name, version.feature_gates)
     return version
 
 

@@ -33,6 +33,7 @@ def _by_name(*gates: Gate) -> dict[str, Gate]:
 
 GATES = _by_name(
     Gate("ClearingNominatedNodeNameAfterBinding", (OFF, ON, ON)),
+    Gate("ClusterTrustBundle", (OFF, OFF, OFF)),
     Gate("ClusterTrustBundleProjection", (OFF, OFF, OFF)),
     Gate("ContainerRestartRules", (ABSENT, ON, ON)),
     Gate("ContainerStopSignals", (OFF, OFF, OFF)),
@@ -41,6 +42,7 @@ GATES = _by_name(
     Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
     Gate("DeploymentReplicaSetTerminatingReplicas", (OFF, ON, ON)),
     Gate("EnvFiles", (OFF, ON, ON)),
+    Gate("ExtendWebSocketsToKubelet", (ABSENT, ABSENT, ON)),
     Gate("HostnameOverride", (OFF, ON, ON)),
     Gate("ImageVolume", (OFF, ON, LOCKED)),
     Gate("InPlacePodLevelResourcesVerticalScaling", (ABSENT, OFF, ON)),
@@ -56,6 +58,7 @@ GATES = _by_name(
     Gate("PodTopologyLabelsAdmission", (OFF, ON, ON)),
     Gate("RelaxedServiceNameValidation", (OFF, OFF, ON)),
     Gate("ResourceHealthStatus", (OFF, OFF, ON)),
+    Gate("ResourceHealthStatusMessage", (ABSENT, ABSENT, ON)),
     Gate("RestartAllContainersOnContainerExits", (ABSENT, OFF, ON)),
     Gate("SchedulerQueueingHints", (LOCKED, LOCKED, LOCKED)),
     Gate("StrictIPCIDRValidation", (OFF, OFF, ON)),
@@ -104,6 +107,18 @@ UNSIMULATED = _by_name(
 their defaults.
 """
 
+BUNDLES, DECLARED, RULES = ("ClusterTrustBundle",), ("NodeDeclaredFeatures",), ("ContainerRestartRules",)
+NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "ClusterTrustBundleProjection": ((), BUNDLES, BUNDLES),
+    "ExtendWebSocketsToKubelet": ((), (), DECLARED),
+    "InPlacePodLevelResourcesVerticalScaling": ((), DECLARED, DECLARED),
+    "InPlacePodVerticalScalingInitContainers": ((), (), DECLARED),
+    "ResourceHealthStatusMessage": ((), (), ("ResourceHealthStatus",)),
+    "RestartAllContainersOnContainerExits": ((), (*RULES, *DECLARED), (*RULES, *DECLARED)),
+    "UserNamespacesHostNetworkSupport": ((), (), DECLARED),
+}
+"""Gate → the gates that it needs in each version, without those that are always on here."""
+
 GATED_FIELDS = {
     "Container.restartPolicy": "ContainerRestartRules",
     "Container.restartPolicyRules": "ContainerRestartRules",
@@ -120,6 +135,7 @@ GATED_FIELDS = {
     "PodStatus.extendedResourceClaimStatus": "DRAExtendedResource",
     "PodStatus.nodeAllocatableResourceClaimStatuses": "DRANodeAllocatableResources",
     "ContainerStatus.allocatedResourcesStatus": "ResourceHealthStatus",
+    "ResourceHealth.message": "ResourceHealthStatusMessage",
     "VolumeMountStatus.volumeStatus": "ImageVolumeWithDigest",
     "NodeStatus.declaredFeatures": "NodeDeclaredFeatures",
     "ReplicaSetStatus.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",
@@ -138,6 +154,26 @@ GATED_FIELDS = {
 def default_of(name: str, kubernetes: str) -> bool:
     """Return whether a gate is on by default. One that the version does not have is off."""
     return _found(name, kubernetes)[0] in (ON, LOCKED)
+
+
+def check_needs(kubernetes: str, feature_gates: Mapping[str, bool]) -> None:
+    """Raise Rejected, with Kubernetes' words, if a gate is on without another one that it needs.
+
+    Only for gates that somebody chooses now: earlier versions of the engine allowed any.
+    """
+    problems = []
+    for gate, needed in NEEDS.items():
+        on = [name for name in (gate, *needed[column(kubernetes)]) if is_on(name, kubernetes, feature_gates)]
+        off = [name for name in needed[column(kubernetes)] if name not in on]
+        if gate in on and off:
+            problems.append(f"{gate} is enabled, but depends on features that are disabled: [{' '.join(off)}]")
+    if problems:
+        raise Rejected(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
+
+
+def is_on(gate: str, kubernetes: str, feature_gates: Mapping[str, bool]) -> bool:
+    """Return whether a gate is on. ``feature_gates``: those that differ from the defaults of the version."""
+    return feature_gates.get(gate, default_of(gate, kubernetes))
 
 
 TRUTHS = {

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.records import record
-from scheduler_engine.versions.gates import GATED_FIELDS, checked, default_of, gates_text
+from scheduler_engine.versions.gates import GATED_FIELDS, check_needs, checked, gates_text, is_on
 from scheduler_engine.versions.names import DEFAULT, column, release_of
 from scheduler_engine.words import say
 
@@ -84,6 +84,7 @@ ROWS: tuple[Row, ...] = (
     Row("changes_suspended_directives", (), "KEP-5440", gate="MutableSchedulingDirectivesForSuspendedJobs"),
     Row("validates_declared_features", (), "KEP-5328", gate="NodeDeclaredFeatures"),
     Row("newer_texts", ((), TEXTS, TEXTS_36), "validation.go"),
+    Row("reads_trailing_commas", (NO, YES, YES), "labels/selector.go"),
     Row("newer_warnings", ((), WARNINGS, (*WARNINGS, "externalIPs", "addresses")), "warnings.go"),
     Row("knows_comparing_tolerations", (NO, YES, YES), "KEP-5471"),
     Row("knows_pod_level_resize", (NO, YES, YES), "KEP-5419"),
@@ -163,6 +164,7 @@ class Rules:
     changes_suspended_directives: bool
     validates_declared_features: bool
     newer_texts: tuple[str, ...]
+    reads_trailing_commas: bool
     newer_warnings: tuple[str, ...]
     knows_comparing_tolerations: bool
     knows_pod_level_resize: bool
@@ -199,15 +201,21 @@ def rules_for(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | Non
     Raises Rejected for an unknown version, and for a gate that is unknown or locked.
     """
     index, gates = column(kubernetes), checked(kubernetes, feature_gates or {})
-
-    def is_on(gate: str) -> bool:
-        return gates.get(gate, default_of(gate, kubernetes))
-
     values: dict[str, Any] = {
-        row.name: (not row.gate or is_on(row.gate)) and (row.values[index] if row.values else YES) for row in ROWS
+        row.name: (not row.gate or is_on(row.gate, kubernetes, gates)) and (row.values[index] if row.values else YES)
+        for row in ROWS
     }
-    values["kept_fields"] = tuple(place for place, gate in GATED_FIELDS.items() if is_on(gate))
+    values["kept_fields"] = tuple(place for place, gate in GATED_FIELDS.items() if is_on(gate, kubernetes, gates))
     return Rules(kubernetes, tuple(gates.items()), **values)
+
+
+def chosen_rules(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | None = None) -> Rules:
+    """Like ``rules_for``, for a version and gates that somebody chooses now. Raises Rejected also for a gate that needs
+    another one which is off.
+    """
+    rules = rules_for(kubernetes, feature_gates)
+    check_needs(kubernetes, dict(rules.feature_gates))
+    return rules
 
 
 def named(rules: Rules) -> str:

@@ -34,6 +34,7 @@ from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.jobs.exporting import ExportOptions
 from scheduler_engine.errors import Rejected
+from scheduler_engine.versions import chosen_rules
 
 MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
 EXPORTED = {
@@ -72,6 +73,7 @@ def create(request: HttpRequest, new: shapes.NewSandbox) -> Any:
         title = printable(new.title, LONGEST_TITLE) or say("titles.empty")
         values = title, "", new.seed, new.configuration, new.commands, new.queue_rules
         version = {"kubernetes": new.kubernetes, "feature_gates": new.feature_gates}
+        chosen_rules(**version)
         sandbox, token = store.create(*values, priority_numbers=new.priority_numbers, **version)
     created = {
         "id": str(sandbox.pk),

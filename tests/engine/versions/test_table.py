@@ -18,7 +18,18 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import make_log, replay, trace_digest, trace_lines
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
-from scheduler_engine.versions import DEFAULT, GATES, ROWS, UNSIMULATED, VERSIONS, Rules, explanation, minor, rules_for
+from scheduler_engine.versions import (
+    DEFAULT,
+    GATES,
+    NEEDS,
+    ROWS,
+    UNSIMULATED,
+    VERSIONS,
+    Rules,
+    explanation,
+    minor,
+    rules_for,
+)
 from scheduler_engine.versions.gates import ABSENT, LOCKED, OFF, ON
 
 OTHERS = VERSIONS[1:]
@@ -48,7 +59,8 @@ def test_a_row_differs_between_versions(row: Any) -> None:
 def test_a_gate_has_a_default_per_version_and_a_rule_unless_it_is_locked(gate: Any) -> None:
     assert len(gate.defaults) == len(VERSIONS)
     assert {*gate.defaults} <= {ABSENT, OFF, ON, LOCKED}
-    assert {*gate.defaults} == {LOCKED} or any(gate.name in (row.gate, *row.gates) for row in ROWS)
+    has_rule = any(gate.name in (row.gate, *row.gates) for row in ROWS)
+    assert {*gate.defaults} == {LOCKED} or has_rule or gate.name in NEEDS or gate.name in str(NEEDS.values())
 
 
 @pytest.mark.parametrize(

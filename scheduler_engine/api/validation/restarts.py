@@ -1,7 +1,7 @@
 """Rules for a container's own restart policy, and for its rules by exit code.
 
-Where they are switched off, the API server drops both before: there only a sidecar has a policy.
-Source: upstream ``apis/core/validation``
+Where they are switched off, only a sidecar has a policy. The API server drops both before it checks a pod, so it never
+says so; the recordings of these rules alone do. Source: upstream ``apis/core/validation``
 (validateContainerRestartPolicy, validateInitContainerRestartPolicy).
 """
 
@@ -23,16 +23,37 @@ from scheduler_engine.api.validation.problems import (
 
 Data = Mapping[str, Any]
 
-ALL_RULE, TEXTS = "restarts_all_containers", "newer_texts: restart-rules"
+RULE, ALL_RULE, TEXTS = "kept_fields: Container.restartPolicy", "restarts_all_containers", "newer_texts: restart-rules"
 RESTART, RESTART_ALL = "Restart", "RestartAllContainers"
 MOST_RULES, MOST_EXIT_CODES = 20, 255
 
 _policy = supported(("Always", "Never", "OnFailure"))
+_only_sidecars = supported(("Always",))
 _operator = supported(("In", "NotIn"))
 
 
 def restart_policy(container: Data, path: str) -> Errors:
     """Check a regular container."""
+    place, own = f"{path}.restartPolicy", _own_policy(container, path)
+    given = container.get("restartPolicy") is not None
+    older = (forbidden(place, "may not be set for non-init containers"),) if given else ()
+    yield from by_version(older, (RULE, own))
+
+
+def init_restart_policy(container: Data, path: str) -> Errors:
+    """Check an init container or a sidecar. Rules without a policy are one error, whatever they are."""
+    policy, own = container.get("restartPolicy"), list(_own_policy(container, path))
+    if policy is None:
+        own = own[:1]
+    if policy == "Always":
+        place, text = f"{path}.restartPolicyRules", "are not allowed for init containers with restart policy Always"
+        strict = [forbidden(place, f"restartPolicyRules {text}")] if container.get("restartPolicyRules") else []
+        own = list(by_version(strict, (ALL_RULE, own)))
+    older = () if policy is None else _only_sidecars(policy, f"{path}.restartPolicy")
+    yield from by_version(older, (RULE, own))
+
+
+def _own_policy(container: Data, path: str) -> Errors:
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or ()
     if policy is not None:
         yield from _policy(policy, f"{path}.restartPolicy")
@@ -42,18 +63,6 @@ def restart_policy(container: Data, path: str) -> Errors:
     yield from _not_more(len(rules), MOST_RULES, place)
     for index, rule in enumerate(rules):
         yield from _rule(rule, f"{place}[{index}]")
-
-
-def init_restart_policy(container: Data, path: str) -> Errors:
-    """Check an init container or a sidecar. Rules without a policy are one error, whatever they are."""
-    policy, own = container.get("restartPolicy"), list(restart_policy(container, path))
-    if policy is None:
-        own = own[:1]
-    if policy == "Always":
-        place, text = f"{path}.restartPolicyRules", "are not allowed for init containers with restart policy Always"
-        strict = [forbidden(place, f"restartPolicyRules {text}")] if container.get("restartPolicyRules") else []
-        own = list(by_version(strict, (ALL_RULE, own)))
-    yield from own
 
 
 def _not_more(count: int, most: int, path: str) -> Errors:

@@ -130,11 +130,18 @@ def _on_the_way(manifest: Any, steps: Steps) -> list[Any]:
 def _drop_volumes(spec: dict[str, Any], indexes: set[str | int]) -> None:
     """Drop volumes from a pod's spec, and their mounts."""
     names = {volume["name"] for index, volume in enumerate(spec["volumes"]) if index in indexes}
-    spec["volumes"] = [volume for index, volume in enumerate(spec["volumes"]) if index not in indexes]
+    _keep(spec, "volumes", [volume for index, volume in enumerate(spec["volumes"]) if index not in indexes])
     for listed in ("containers", "initContainers", "ephemeralContainers"):
         for container in spec.get(listed) or ():
-            if container.get("volumeMounts"):
-                container["volumeMounts"] = [item for item in container["volumeMounts"] if item["name"] not in names]
+            mounts = container.get("volumeMounts") or ()
+            _keep(container, "volumeMounts", [item for item in mounts if item["name"] not in names])
+
+
+def _keep(owner: dict[str, Any], name: str, items: list[Any]) -> None:
+    """Set a list, or drop it if it is empty."""
+    owner.pop(name, None)
+    if items:
+        owner[name] = items
 
 
 def keeping_uses(rules: Rules, old: Data) -> Rules:

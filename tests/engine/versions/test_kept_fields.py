@@ -169,6 +169,13 @@ def test_an_image_volume_goes_with_its_mounts() -> None:
     assert [mount["name"] for mount in stored["containers"][0]["volumeMounts"]] == ["w"]
 
 
+def test_no_empty_list_is_left_of_image_volumes() -> None:
+    alone = pod(spec(container(volumeMounts=[{"name": "v", "mountPath": "/v"}]), volumes=[IMAGE]))
+    stored = held(Cluster(kubernetes=OLD).apply(alone), alone)["spec"]
+    assert "volumes" not in stored
+    assert "volumeMounts" not in stored["containers"][0]
+
+
 def test_a_container_without_its_stop_signal_has_no_lifecycle() -> None:
     written, _ = IN_PODS["Lifecycle.stopSignal"]
     assert "lifecycle" not in held(Cluster(kubernetes=NEW).apply(pod(written)), pod(written))["spec"]["containers"][0]

@@ -157,8 +157,17 @@ class Cluster:
         Raises Rejected when the configuration is wrong under these rules; then nothing has changed.
         """
         loaded = self._loaded(configuration, rules)
+        if rules != self.rules:
+            self._look_again()
         self.rules = self.api.rules = rules
         self.replicas.configure(loaded, rules)
+
+    def _look_again(self) -> None:
+        """Let all controllers of workloads check their objects when events are handed out next, as after a restart."""
+        for controller in self.controllers:
+            if isinstance(controller, WorkloadController):
+                for owner in self.api.list(controller.KIND):
+                    controller.enqueue(owner.key)
 
     def _loaded(self, source: Mapping[str, Any] | str | None, rules: Rules) -> Configuration:
         """Load a configuration for which all plugins can be created. Raises Rejected."""

@@ -24,7 +24,7 @@ from scheduler_engine.history import History
 from scheduler_engine.overrun import explain
 from scheduler_engine.timeline import SECOND_US
 from scheduler_engine.trace.events import CommandGiven
-from scheduler_engine.versions import DEFAULT, Rules, rules_for
+from scheduler_engine.versions import DEFAULT, Rules, check_needs, rules_for
 from scheduler_engine.words import say
 
 
@@ -64,8 +64,8 @@ class Simulation(Cluster):
     def execute(self, command: commands.Command, is_new: bool = False) -> None:
         """Execute one command. Raises Rejected when it is refused: then nothing has changed (but see ``undoes``).
 
-        ``is_new``: somebody gives it now. Then owners of more pods than a sandbox may hold are refused. Replays accept
-        them, because earlier versions did.
+        ``is_new``: somebody gives it now. Then owners of more pods than a sandbox may hold are refused, and feature
+        gates without those that they need. Replays accept both, because earlier versions did.
 
         To undo a command over budget, everything is rebuilt: references to parts of the simulation are then outdated.
         """
@@ -195,7 +195,7 @@ def _replay(history: History, log: Iterable[commands.Command]) -> Simulation:
 
 def _apply(simulation: Simulation, command: commands.Apply) -> None:
     checked = (
-        validate(item, number, simulation.allow_privileged, _rules_for(simulation, item))
+        validate(item, number, simulation.allow_privileged, rules_about(simulation, item))
         for number, item in enumerate(command.manifests)
     )
     errors = [error for found in checked for error in found]
@@ -211,7 +211,7 @@ def _apply(simulation: Simulation, command: commands.Apply) -> None:
     simulation.deliver()
 
 
-def _rules_for(simulation: Simulation, manifest: Any) -> Rules:
+def rules_about(simulation: Simulation, manifest: Any) -> Rules:
     """Return the rules for a manifest: what a stored object of its name uses stays allowed."""
     kind, metadata = (manifest.get(part) if isinstance(manifest, Mapping) else None for part in ("kind", "metadata"))
     if not isinstance(kind, str) or kind not in KINDS or not isinstance(metadata, Mapping):
@@ -225,9 +225,19 @@ def _configure(simulation: Simulation, command: commands.Configure) -> None:
     simulation.configure(command.configuration, simulation.rules)
 
 
+def _check_needs(rules: Rules) -> None:
+    try:
+        check_needs(rules.kubernetes, dict(rules.feature_gates))
+    except Rejected as refusal:
+        raise Rejected([commands.wrong_field("feature_gates", str(refusal))]) from refusal
+
+
 def _kubernetes(simulation: Simulation, command: commands.Kubernetes) -> None:
     rules = rules_for(command.version, command.feature_gates)
+    if simulation.is_new:
+        _check_needs(rules)
     simulation.configure(simulation.replicas.configuration.source, rules)
+    simulation.deliver()
 
 
 def _fault(simulation: Simulation, command: commands.Fault) -> None:

@@ -50,7 +50,7 @@ def _deletion(request: Write, wanted: Target, options: Manifest) -> Command:
 
 
 def _delete_all(simulation: Simulation, request: Write, wanted: Target, options: Manifest) -> Planned:
-    keeps, resource = selected(wanted, request.query), wanted.resource
+    keeps, resource = selected(wanted, request.query, simulation.api.rules), wanted.resource
     if resource.kind == "Namespace":
         raise not_allowed()
     found = [

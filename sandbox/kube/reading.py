@@ -17,7 +17,9 @@ from sandbox.kube.scales import SCALABLE, scale_of
 from sandbox.kube.selecting import Keeps, by_fields, by_labels
 from sandbox.kube.statuses import Refused, no_resource, not_allowed, not_found
 from sandbox.kube.versions import LONGEST, Versions
+from sandbox.panels.facts.version import rules_in
 from sandbox.panels.model.world import World
+from scheduler_engine.versions import Rules
 
 AS_TABLE = "as=Table"
 TRUE = ("1", "t", "true")
@@ -108,9 +110,9 @@ def _subresource(wanted: Target, manifest: Mapping[str, Any]) -> dict[str, Any]:
     raise Refused(400, NO_CONTAINERS) if wanted.subresource in RUNNING else no_resource()
 
 
-def selected(wanted: Target, query: Mapping[str, str]) -> Keeps:
+def selected(wanted: Target, query: Mapping[str, str], rules: Rules) -> Keeps:
     """Return a function that says if a list has a manifest: by namespace and selectors. Raises ``Refused``."""
-    labels = by_labels(query.get("labelSelector", ""))
+    labels = by_labels(query.get("labelSelector", ""), rules)
     fields = by_fields(wanted.resource.kind, query.get("fieldSelector", ""))
 
     def keeps(manifest: Mapping[str, Any]) -> bool:
@@ -123,7 +125,7 @@ def selected(wanted: Target, query: Mapping[str, str]) -> Keeps:
 def _list(world: World, request: Request, wanted: Target, versions: Versions) -> dict[str, Any]:
     resource, query = wanted.resource, request.query
     check_list(query)
-    keeps, limit = selected(wanted, query), request.number("limit")
+    keeps, limit = selected(wanted, query, rules_in(world.configured)), request.number("limit")
     number = request.number("resourceVersion")
     part = part_of(query, number, limit)
     check_reached(part.version or number, versions)

@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.kube.events import source_of
 from sandbox.kube.statuses import Refused
 from scheduler_engine.api.validation.selector_text import NotASelector, parse_selector
+from scheduler_engine.versions import Rules
 
 FIELD = re.compile(r"(?P<path>[A-Za-z.]+)(?P<operator>==|=|!=)(?P<value>[^,]*)")
 
@@ -36,10 +37,10 @@ SELECTABLE: dict[str, tuple[str, ...]] = {
 Keeps = Callable[[Mapping[str, Any]], bool]
 
 
-def by_labels(text: str) -> Keeps:
+def by_labels(text: str, rules: Rules) -> Keeps:
     """Return a function that says if a manifest has the labels of a selector. Raises ``Refused``."""
     try:
-        selector = parse_selector(text)
+        selector = parse_selector(text, rules)
     except NotASelector as problem:
         raise Refused(400, str(problem)) from problem
     return lambda manifest: selector.matches((manifest.get("metadata") or {}).get("labels") or {})

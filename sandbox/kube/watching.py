@@ -18,6 +18,7 @@ from sandbox.kube.reading import AS_TABLE, TRUE, Request, Target, selected, targ
 from sandbox.kube.resources import ONLY_READ, READS
 from sandbox.kube.statuses import failure, not_allowed
 from sandbox.kube.versions import STEP, Told, Versions, with_version
+from sandbox.panels.facts.version import rules_in
 from sandbox.panels.model.world import World
 
 ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
@@ -76,7 +77,7 @@ def _begins_with_all(query: Mapping[str, str], number: int) -> bool:
 
 def _all(world: World, request: Request, wanted: Target, versions: Versions) -> News:
     """Return the present objects as additions, and where they end if the client wants bookmarks."""
-    kept = filter(selected(wanted, request.query), _objects(world, wanted).values())
+    kept = filter(selected(wanted, request.query, rules_in(world.configured)), _objects(world, wanted).values())
     lines = [_line(world, request, wanted, ADDED, versions.object(item)) for item in kept]
     if _wants_bookmarks(request):
         lines.append(_bookmark(wanted, versions.here, {INITIAL_EVENTS_END: "true"}))
@@ -120,7 +121,7 @@ def _differences(old: Objects, new: Objects, versions: Versions) -> Iterator[Cha
 
 def _lines(world: World, request: Request, wanted: Target, changes: Iterable[Change]) -> Iterator[str]:
     """Yield a line for each change that enters, stays in or leaves the selection."""
-    keeps = selected(wanted, request.query)
+    keeps = selected(wanted, request.query, rules_in(world.configured))
     for change in changes:
         before = change.before is not None and keeps(change.before)
         after = change.after is not None and keeps(change.after)

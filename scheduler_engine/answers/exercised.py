@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_engine.api.gated_fields import uses
 from scheduler_engine.api.taints import GREATER, LESS
 from scheduler_engine.api.validation.addresses import has_loose_address
 from scheduler_engine.api.validation.containers import resizes_by_restart
 from scheduler_engine.api.validation.pod import uses_host_network_in_user_namespace
-from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
+from scheduler_engine.api.validation.restarts import restarts_all
 from scheduler_engine.api.validation.service import has_relaxed_name
 from scheduler_engine.apiserver.eviction import explained_by_numbers
 from scheduler_engine.apiserver.store import TOPOLOGY_LABELS
@@ -22,7 +23,7 @@ from scheduler_engine.config.defaults import BINDING_TIMEOUT
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE, UNSCHEDULABLE_TIMEOUT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
-from scheduler_engine.versions import ROWS
+from scheduler_engine.versions import GATED_FIELDS, ROWS
 
 Manifest = Mapping[str, Any]
 NONE: Manifest = {}
@@ -248,6 +249,10 @@ def _sets_newer_field(event: ev.ObjectApplied, seen: Seen) -> bool:
     return bool(groups) or _spec(event.manifest, "serviceAccountTokenInSecrets") is not None
 
 
+def _sets_gated_field(event: ev.ObjectApplied, seen: Seen) -> bool:
+    return bool(uses(event.manifest, frozenset(GATED_FIELDS)))
+
+
 def _pod_with(uses: Callable[[Manifest], bool]) -> Predicate:
     return lambda event, seen: event.kind == "Pod" and uses(event.manifest.get("spec") or NONE)
 
@@ -280,10 +285,15 @@ def _changed_job_resources(event: ev.ObjectModified, seen: Seen) -> bool:
     return event.kind == "Job" and any(_amounts(before, name) != _amounts(after, name) for name in LISTS)
 
 
-def _changed_job_directives(event: ev.ObjectModified, seen: Seen) -> bool:
-    before, after = _templates(event, seen)
-    parts = [{**(one.get("spec") or NONE), **dict.fromkeys(LISTS)} for one in (before, after)]
-    return event.kind == "Job" and (parts[0] != parts[1] or before.get("metadata") != after.get("metadata"))
+def _suspended_after_its_start(event: ev.ObjectModified, seen: Seen) -> bool:
+    """Only such a Job shows the rule: its start is forgotten, and its directives may change."""
+    before = seen.objects.get((event.kind, event.key), NONE).get("status") or NONE
+    has_run = event.kind == "Job" and bool(before.get("startTime"))
+    return has_run and _is_suspended(event.manifest.get("status") or NONE) and not _is_suspended(before)
+
+
+def _is_suspended(status: Manifest) -> bool:
+    return ("Suspended", "True") in {(item["type"], item["status"]) for item in status.get("conditions") or ()}
 
 
 # --- queue, cache and preemption ---
@@ -370,7 +380,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("requeues_recreated_pods", (ev.CycleFinished,), _failed_recreated),
     Trigger("judges_status_of_latest_pod", (ev.EventRecorded,), _failed_changed),
     Trigger("newer_fields", (ev.ObjectApplied,), _sets_newer_field),
-    Trigger("restarts_containers", STORED, _pod_with(has_own_policy)),
+    Trigger("kept_fields", (ev.ObjectApplied,), _sets_gated_field),
     Trigger("restarts_all_containers", STORED, _pod_with(restarts_all)),
     Trigger("restarts_init_containers_to_resize", STORED, _pod_with(resizes_by_restart)),
     Trigger("host_network_user_namespaces", STORED, _pod_with(uses_host_network_in_user_namespace)),
@@ -379,7 +389,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("moves_volumes", (ev.ObjectModified,), _moved_volume),
     Trigger("changes_volume_limits", (ev.ObjectModified,), _changed_limits),
     Trigger("changes_suspended_resources", (ev.ObjectModified,), _changed_job_resources),
-    Trigger("changes_suspended_directives", (ev.ObjectModified,), _changed_job_directives),
+    Trigger("changes_suspended_directives", (ev.ObjectModified,), _suspended_after_its_start),
     Trigger("knows_pod_level_resize", STORED, _has_pod_level_status),
     Trigger("resizes_pod_level", (ev.ObjectModified,), _resized_whole),
     Trigger("resizes_init_containers", (ev.ObjectModified,), _resized_init_container),
@@ -389,6 +399,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("names_reason_of_budget", (ev.EvictionAnswered,), _refused_by_odd_budget),
     Trigger("clears_nomination_at_binding", (ev.ObjectModified,), _bound_nominated),
     Trigger("labels_pods_at_binding", STORED, _bound_in_zone),
+    Trigger("counts_terminating_replicas", STORED, lambda event, seen: event.kind == "ReplicaSet"),
     Trigger("binding_frees_nomination", (ev.ObjectModified,), _bound_nominated),
     Trigger("forgets_deleted_assumed_pods", (ev.ObjectModified, ev.ObjectDeleted), _deleted_while_bound),
     Trigger("preempted_waiting_pods_back_off", (ev.PermitWait,), _preempted_on_permit),
@@ -401,7 +412,7 @@ TRIGGERS: tuple[Trigger, ...] = (
 IMPOSSIBLE = (
     *("fit_watches_device_classes", "binding_conditions", "placement_points"),
     *("activation_asks_gates_again", "knows_comparing_tolerations", "names_resized_init_container", "beta_metrics"),
-    *("validates_declared_features", "newer_texts", "newer_warnings"),
+    *("validates_declared_features", "newer_texts", "newer_warnings", "reads_trailing_commas"),
 )
 """Rules that no run here comes across: nothing simulates devices or pod groups, no plugin here activates pods, and
 texts of refusals, warnings and metrics are in no trace.

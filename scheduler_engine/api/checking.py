@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
 
+from scheduler_engine.api.gated_fields import dropped_warnings
 from scheduler_engine.api.loading import DEFAULT_LIMITS, Manifest, located, read_manifests
 from scheduler_engine.api.parsing import Limits
-from scheduler_engine.api.validation import judged
+from scheduler_engine.api.validation import judged, object_name
 from scheduler_engine.api.warning_rules import warnings_about
 from scheduler_engine.errors import MOST_ERRORS, FieldError, Rejected
 from scheduler_engine.versions import DEFAULT_RULES, Rules
@@ -15,7 +19,8 @@ from scheduler_engine.words import say
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``errors`` and ``warnings`` in the order of the text; only objects without errors are checked for warnings.
+    """``errors`` and ``warnings`` in the order of the text. An object with errors has only warnings about fields that
+    are dropped.
 
     At most ``MOST_ERRORS`` of each; ``more_errors`` and ``more_warnings``: there are others, not counted.
     """
@@ -27,10 +32,16 @@ class Checked:
     more_warnings: bool = False
 
 
-def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS, rules: Rules = DEFAULT_RULES) -> Checked:
+def check_text(
+    text: str | bytes,
+    limits: Limits = DEFAULT_LIMITS,
+    rules: Rules = DEFAULT_RULES,
+    rules_of: Callable[[Any], Rules] | None = None,
+) -> Checked:
     """Read a text and check every object in it. Never raises: unreadable text is one more error.
 
-    ``rules``: those of the version of Kubernetes.
+    ``rules``: those of the version of Kubernetes. ``rules_of`` returns them for one manifest: what the stored object of
+    its name uses stays allowed.
     """
     try:
         manifests, errors = read_manifests(text, limits)
@@ -42,12 +53,22 @@ def check_text(text: str | bytes, limits: Limits = DEFAULT_LIMITS, rules: Rules 
     for manifest in manifests:
         if len(errors) > MOST_ERRORS:
             break
-        wrong, defaulted = judged(manifest.data, manifest.document, rules=rules)
+        its_rules = rules if rules_of is None else rules_of(manifest.data)
+        wrong, defaulted = judged(manifest.data, manifest.document, rules=its_rules)
         errors += wrong
+        if len(warnings) <= MOST_ERRORS:
+            warnings += _about(manifest, dropped_warnings(manifest.data, its_rules))
         if not wrong and len(warnings) <= MOST_ERRORS:
-            warnings += warnings_about(manifest.data, manifest.document, defaulted, rules)
+            warnings += warnings_about(manifest.data, manifest.document, defaulted, its_rules)
     more = (len(errors) > MOST_ERRORS, len(warnings) > MOST_ERRORS)
     return Checked(manifests, _in_order(errors, manifests), _in_order(warnings, manifests), *more)
+
+
+def _about(manifest: Manifest, warnings: Iterable[FieldError]) -> Iterator[FieldError]:
+    """Return warnings with the object that they are about, at most one more than the limit."""
+    name = object_name(manifest.data)
+    for warning in islice(warnings, MOST_ERRORS + 1):
+        yield replace(warning, document=manifest.document, object_name=name)
 
 
 def _in_order(problems: list[FieldError], manifests: list[Manifest]) -> list[FieldError]:

@@ -102,6 +102,8 @@ def _volume(volume: Data) -> None:
     if set(volume) <= {"name"}:
         volume["emptyDir"] = {}
     volume_source(volume)
+    if "image" in volume:
+        fill(volume["image"], pullPolicy=_image_pull_policy(volume["image"].get("reference", "")))
     template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
     if template is not None:
         fill(template.setdefault("spec", {}), volumeMode="Filesystem")

@@ -2,8 +2,7 @@
 
 The tables (``fields_*.py``) hold one line per type: ``name`` is a text, ``name:type`` anything else, ``[T]`` a list
 of T, ``{T}`` a mapping of texts to T, ``+Type`` all fields of another type. ``!`` marks a field that is written even
-if it is empty; ``?`` a type whose empty value is kept if it is set (a Go pointer); ``-`` a field that is known but
-never written, because its feature gate is off in every version.
+if it is empty; ``?`` a type whose empty value is kept if it is set (a Go pointer).
 Source: upstream ``api/*/types.go``; ``apimachinery/pkg/runtime/serializer/json`` (strict decoding).
 """
 
@@ -39,7 +38,6 @@ class Field:
     holds: str = "one"
     always: bool = False
     pointer: bool = False
-    dropped: bool = False
 
 
 def _read(*tables: str) -> dict[str, dict[str, Field]]:
@@ -61,7 +59,7 @@ def _fields(name: str, written: Mapping[str, str]) -> Iterator[tuple[str, Field]
         field, _, kind = word.partition(":")
         holds = {"[": "list", "{": "map"}.get(kind[:1], "one")
         inner = kind.rstrip("?").strip("[]{}") or "string"
-        yield field.rstrip("!-"), Field(inner, holds, field.endswith("!"), kind.endswith("?"), field.endswith("-"))
+        yield field.rstrip("!"), Field(inner, holds, field.endswith("!"), kind.endswith("?"))
 
 
 TYPES: dict[str, dict[str, Field]] = _read(OBJECTS, WORKLOADS, POD_PARTS, VOLUME_SOURCES)
@@ -293,14 +291,13 @@ def written_form(manifest: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Return a well-typed manifest in the API server's form: no nulls, no empty optional scalars, canonical amounts.
 
     Missing required scalars get their zero, as in Kubernetes.
-    Resource lists are rounded up to thousandths. Unknown fields and those that are never written are omitted. The input
-    does not change.
+    Resource lists are rounded up to thousandths. Unknown fields are omitted. The input does not change.
     """
     fields = TYPES[kind]
     result: dict[str, Any] = {}
     for name, item in manifest.items():
         field = fields.get(name)
-        if field is None or field.dropped or item is None:
+        if field is None or item is None:
             continue
         written = _written_field(item, field)
         if field.always or field.pointer or not _empty(written, field):

@@ -13,14 +13,14 @@ PodSpec = volumes:[Volume] initContainers:[Container] containers!:[Container] ep
     readinessGates:[PodReadinessGate] runtimeClassName:string? enableServiceLinks:bool? preemptionPolicy:string?
     overhead:{quantity} topologySpreadConstraints:[TopologySpreadConstraint] setHostnameAsFQDN:bool? os:PodOS?
     hostUsers:bool? schedulingGates:[PodSchedulingGate] resourceClaims:[PodResourceClaim]
-    resources:ResourceRequirements? hostnameOverride:string? workloadRef-:WorkloadReference?
-    schedulingGroup-:PodSchedulingGroup?
+    resources:ResourceRequirements? hostnameOverride:string? workloadRef:WorkloadReference?
+    schedulingGroup:PodSchedulingGroup?
 PodStatus = observedGeneration:int64 phase conditions:[PodCondition] message reason nominatedNodeName hostIP
     hostIPs:[HostIP] podIP podIPs:[PodIP] startTime:time? initContainerStatuses:[ContainerStatus]
     containerStatuses:[ContainerStatus] qosClass ephemeralContainerStatuses:[ContainerStatus] resize
     resourceClaimStatuses:[PodResourceClaimStatus] extendedResourceClaimStatus:PodExtendedResourceClaimStatus?
     resources:ResourceRequirements? allocatedResources:{quantity}
-    nodeAllocatableResourceClaimStatuses-:[NodeAllocatableResourceClaimStatus]
+    nodeAllocatableResourceClaimStatuses:[NodeAllocatableResourceClaimStatus]
 Volume = name! hostPath:HostPathVolumeSource? emptyDir:EmptyDirVolumeSource?
     gcePersistentDisk:GCEPersistentDiskVolumeSource? awsElasticBlockStore:AWSElasticBlockStoreVolumeSource?
     gitRepo:GitRepoVolumeSource? secret:SecretVolumeSource? nfs:NFSVolumeSource? iscsi:ISCSIVolumeSource?
@@ -91,7 +91,7 @@ PodAntiAffinity = +PodAffinity
 PodDNSConfigOption = name value:string?
 ResourceClaim = name! request
 ContainerState = waiting:ContainerStateWaiting? running:ContainerStateRunning? terminated:ContainerStateTerminated?
-VolumeMountStatus = name! mountPath! readOnly:bool recursiveReadOnly:string? volumeStatus-:VolumeStatus?
+VolumeMountStatus = name! mountPath! readOnly:bool recursiveReadOnly:string? volumeStatus:VolumeStatus?
 ContainerUser = linux:LinuxContainerUser?
 ResourceStatus = name! resources:[ResourceHealth]
 ContainerExtendedResourceRequest = containerName! resourceName! requestName!

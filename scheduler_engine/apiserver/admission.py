@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from scheduler_engine.api.conditions import with_condition
+from scheduler_engine.api.gated_fields import keeping_uses, without_gated
 from scheduler_engine.api.objects import KubeObject, merge, timestamp
 from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
 from scheduler_engine.api.qos import BEST_EFFORT, qos_class
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import wrong_annotations
 from scheduler_engine.api.taints import MEMORY_PRESSURE, NOT_READY, UNREACHABLE
-from scheduler_engine.apiserver.declared_features import without_new_features
 from scheduler_engine.apiserver.errors import forbidden, invalid
 from scheduler_engine.versions import Rules
 
@@ -57,7 +57,6 @@ class Server(Reader, Protocol):
 
 
 DEFAULT_TOLERATION_SECONDS = 300
-POD_LEVEL_STATUS = ("resources", "allocatedResources")
 NEEDED_DRIVER = "preventPodSchedulingIfMissing"
 SCHEDULING_GATED = {
     "type": "PodScheduled",
@@ -67,8 +66,14 @@ SCHEDULING_GATED = {
 }
 
 
-def admit(manifest: Manifest, objects: Server, update: bool = False, subresource: str = "") -> Manifest:
-    """Return the manifest to store, new or (``update``) replacing another. Raises ApiError when a step refuses it."""
+def admit(manifest: Manifest, objects: Server, old: KubeObject | None = None, subresource: str = "") -> Manifest:
+    """Return the manifest to store, new or replacing ``old``. Raises ApiError when a step refuses it.
+
+    Fields whose feature gate is off are dropped.
+    """
+    update = old is not None
+    rules = objects.rules if old is None else keeping_uses(objects.rules, old.manifest)
+    manifest = dict(without_gated(manifest, rules))
     for kind, step, on_update in STEPS:
         if manifest.get("kind") == kind and (on_update or not update):
             manifest = step(manifest, objects)
@@ -332,29 +337,10 @@ def simulated_annotations(manifest: Manifest, objects: Reader) -> Manifest:
 
 
 def needed_driver(manifest: Manifest, objects: Server) -> Manifest:
-    """Fill ``spec.preventPodSchedulingIfMissing`` with its default, or drop a new one while its gate is off, as the
-    strategy of CSIDrivers does.
-    """
-    spec = manifest.get("spec") or {}
-    if not objects.rules.volume_drivers_opt_in:
+    """Fill ``spec.preventPodSchedulingIfMissing`` with its default, as the strategy of CSIDrivers does."""
+    if not (objects.rules.volume_drivers_opt_in and objects.rules.needs_volume_drivers):
         return manifest
-    if objects.rules.needs_volume_drivers:
-        return merge(manifest, {"spec": {NEEDED_DRIVER: bool(spec.get(NEEDED_DRIVER))}})
-    held = objects.get("CSIDriver", _name(manifest))
-    if spec.get(NEEDED_DRIVER) is None or (held is not None and held.spec.get(NEEDED_DRIVER) is not None):
-        return manifest
-    return {**manifest, "spec": {name: value for name, value in spec.items() if name != NEEDED_DRIVER}}
-
-
-def pod_level_status(manifest: Manifest, objects: Server) -> Manifest:
-    """Drop a new status of pod-level resources while these cannot be resized, as the strategy of pods does."""
-    status = manifest.get("status") or {}
-    if objects.rules.resizes_pod_level or not any(name in status for name in POD_LEVEL_STATUS):
-        return manifest
-    held = objects.get("Pod", f"{(manifest.get('metadata') or {}).get('namespace')}/{_name(manifest)}")
-    if held is not None and any(held.status.get(name) for name in POD_LEVEL_STATUS):
-        return manifest
-    return {**manifest, "status": {name: value for name, value in status.items() if name not in POD_LEVEL_STATUS}}
+    return merge(manifest, {"spec": {NEEDED_DRIVER: bool((manifest.get("spec") or {}).get(NEEDED_DRIVER))}})
 
 
 STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
@@ -366,9 +352,7 @@ STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("Pod", default_toleration_seconds, True),
     ("Pod", memory_pressure_toleration, True),
     ("Pod", simulated_annotations, True),
-    ("Pod", pod_level_status, True),
     ("Node", simulated_annotations, True),
-    ("Node", without_new_features, True),
     ("CSIDriver", needed_driver, True),
 )
 """(kind, step, True if it also applies to updates)"""

@@ -117,7 +117,7 @@ def desired(
     kind, key = identity(manifest)
     old = api.existing(kind, key)
     kept = {name: old.metadata.get(name) for name in KEPT_METADATA}
-    new = merge(admit(dict(manifest), api, update=True, subresource=subresource), {"metadata": kept})
+    new = merge(admit(dict(manifest), api, old, subresource), {"metadata": kept})
     if isinstance(old, Pod):
         held = {name: old.spec[name] for name in KEPT_POD_SPEC if name in old.spec}
         new["spec"] = {**held, **(new.get("spec") or {}), **dict.fromkeys(cleared)}

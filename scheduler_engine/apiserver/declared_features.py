@@ -56,17 +56,6 @@ FEATURES: dict[str, tuple[str, Callable[[Spec, Spec], bool]]] = {
 """Word in the rule ``update_features`` → (name of the feature, whether a resize from old to new spec needs it)."""
 
 
-def without_new_features(manifest: dict[str, Any], objects: Server) -> dict[str, Any]:
-    """Return a node without the features that it newly declares while their gate is off."""
-    status, name = manifest.get("status") or {}, (manifest.get("metadata") or {}).get("name", "")
-    if objects.rules.checks_declared_features or "declaredFeatures" not in status:
-        return manifest
-    held = objects.get("Node", name)
-    if held is not None and "declaredFeatures" in held.status:
-        return manifest
-    return {**manifest, "status": {name: value for name, value in status.items() if name != "declaredFeatures"}}
-
-
 def check_node_declares(server: Server, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Compare a pod before and after a resize. Raises ApiError if its node does not declare what the change needs."""
     node_name = old["spec"].get("nodeName") or ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler_engine.api.validation.problems import in_version
 from scheduler_engine.config.types import Profile
 from scheduler_engine.config.validation_pluginargs import node_resources_fit
 from scheduler_engine.errors import FieldError, Rejected
@@ -85,7 +86,7 @@ def _build(manifest: dict[str, Any], registry: Registry, rules: Rules) -> Profil
     args = {item["name"]: item["args"] or {} for item in manifest["pluginConfig"]}
     needed = {item["name"] for plugin_set in sets.values() for item in plugin_set.get("enabled", ())}
     if "NodeResourcesFit" in needed and "NodeResourcesFit" in registry:
-        errors = node_resources_fit("", args["NodeResourcesFit"], rules)
+        errors = [*in_version(node_resources_fit("", args["NodeResourcesFit"], rules), rules)]
         if errors:
             raise _CannotBuild(f'initializing plugin "NodeResourcesFit": {_combined(errors)}')
     points = (*POINTS, *PLACEMENT_POINTS) if rules.placement_points else POINTS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler_engine.api.validation.names import qualified_name
-from scheduler_engine.api.validation.problems import duplicate, invalid, required
+from scheduler_engine.api.validation.problems import duplicate, in_version, invalid, required, worded
 from scheduler_engine.config.duration import parse_duration
 from scheduler_engine.config.schema import API_VERSION, RAW, go_form, schema_for
 from scheduler_engine.config.validation_pluginargs import validators
@@ -34,7 +34,7 @@ def validate(config: dict[str, Any], rules: Rules = DEFAULT_RULES) -> list[Field
         detail = "must be greater than or equal to PodInitialBackoffSeconds"
         errors.append(invalid("podMaxBackoffSeconds", last, detail))
     errors += validate_extenders(config.get("extenders", []))
-    return list({str(error): error for error in errors}.values())
+    return list({str(error): error for error in in_version(errors, rules)}.values())
 
 
 def _leader_election(config: dict[str, Any]) -> list[FieldError]:
@@ -156,7 +156,8 @@ def validate_extenders(extenders: list[dict[str, Any]]) -> list[FieldError]:
             errors.append(invalid(f"{path}.weight", weight, "must have a positive weight applied to it"))
         for position, resource in enumerate(extender.get("managedResources", ())):
             place, name = f"{path}.managedResources[{position}].name", resource["name"]
-            errors += [invalid(place, name, problem) for problem in _extended_resource_problems(name)]
+            for problem in _extended_resource_problems(name):
+                errors += worded(place, name, problem)
             if name in managed:
                 errors.append(invalid(place, name, "duplicate extender managed resource name"))
             managed[name] = None

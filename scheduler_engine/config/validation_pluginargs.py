@@ -9,8 +9,16 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler_engine.api.labels import parse_int64
-from scheduler_engine.api.validation.names import label_value, qualified_name
-from scheduler_engine.api.validation.problems import duplicate, forbidden, invalid, not_supported, required
+from scheduler_engine.api.validation.names import joined, label_value, qualified_name
+from scheduler_engine.api.validation.problems import (
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+    texts,
+    worded,
+)
 from scheduler_engine.config.duration import parse_duration
 from scheduler_engine.errors import FieldError
 from scheduler_engine.versions import DEFAULT_RULES, Rules
@@ -21,6 +29,8 @@ SCORING_STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRat
 NODE_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 MAX_SHAPE_SCORE = 10
 SECOND_NS = 1_000_000_000
+
+qualified = texts(qualified_name)
 
 
 def default_preemption(path: str, args: Args) -> list[FieldError]:
@@ -118,7 +128,7 @@ def _spread_constraint(path: str, constraint: Args) -> list[FieldError]:
     if constraint["maxSkew"] <= 0:
         errors.append(invalid(f"{path}.maxSkew", constraint["maxSkew"], "not in valid range (0, inf)"))
     if key:
-        errors += [invalid(f"{path}.topologyKey", key, problem) for problem in qualified_name(key)]
+        errors += qualified(key, f"{path}.topologyKey")
     else:
         errors.append(required(f"{path}.topologyKey", "can not be empty"))
     if not action:
@@ -165,7 +175,7 @@ def _label_requirement(path: str, requirement: Args) -> list[FieldError]:
     errors: list[FieldError] = []
     problems = qualified_name(key)
     if problems:
-        errors.append(invalid(f"{path}.key", key, "; ".join(problems)))
+        errors += worded(f"{path}.key", key, joined(problems, "; "))
     if operator in ("In", "NotIn") and not values:
         errors.append(invalid(f"{path}.values", values, "for 'in', 'notin' operators, values set can't be empty"))
     if operator in ("Exists", "DoesNotExist") and values:
@@ -180,7 +190,7 @@ def _label_requirement(path: str, requirement: Args) -> list[FieldError]:
     for index, value in enumerate(values or ()):
         problems = label_value(value)
         if problems:
-            errors.append(invalid(f"{path}.values[{index}][{key}]", value, "; ".join(problems)))
+            errors += worded(f"{path}.values[{index}][{key}]", value, joined(problems, "; "))
     return errors
 
 
@@ -198,12 +208,12 @@ def node_resources_fit(path: str, args: Args, rules: Rules = DEFAULT_RULES) -> l
     prefix = f"{path}." if path else ""
     for index, name in enumerate(args.get("ignoredResources", ())):
         place = f"{prefix}ignoredResources[{index}]"
-        errors += [invalid(place, name, problem) for problem in qualified_name(name)]
+        errors += qualified(name, place)
     for index, group in enumerate(args.get("ignoredResourceGroups", ())):
         place = f"{prefix}ignoredResourceGroups[{index}]"
         if "/" in group:
             errors.append(invalid(place, group, "resource group name can't contain '/'"))
-        errors += [invalid(place, group, problem) for problem in qualified_name(group)]
+        errors += qualified(group, place)
     strategy, place = args["scoringStrategy"], f"{prefix}scoringStrategy"
     errors += _scoring_strategy(place, strategy)
     if rules.strict_scoring_strategy:

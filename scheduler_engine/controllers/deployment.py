@@ -24,7 +24,12 @@ from scheduler_engine.controllers.deployment_revisions import (
     renumbered,
     revision_of,
 )
-from scheduler_engine.controllers.deployment_status import deployment_status, progress_deadline_us, with_new_set
+from scheduler_engine.controllers.deployment_status import (
+    deployment_status,
+    progress_deadline_us,
+    terminating_replicas,
+    with_new_set,
+)
 from scheduler_engine.controllers.naming import template_hash
 from scheduler_engine.controllers.workload import (
     Manifest,
@@ -230,7 +235,8 @@ class DeploymentController(WorkloadController):
         """Return (the set of the newest template, fields of the status, the rollout is complete)."""
         new = newest(owner, sets)
         status, complete = deployment_status(owner, sets, new, _max_unavailable(owner), self.timeline.now_us)
-        self.set_status(owner, **status)
+        terminating = terminating_replicas(sets) if self.api.rules.counts_terminating_replicas else None
+        self.set_status(owner, **status, terminatingReplicas=terminating)
         return new, status, complete
 
 

@@ -33,6 +33,17 @@ def deployment_status(
     return {**{name: number or None for name, number in counts.items()}, "conditions": conditions}, complete
 
 
+def terminating_replicas(sets: Iterable[KubeObject]) -> int | None:
+    """Return how many pods of all sets are being deleted; None if the controller of a set did not count them."""
+    total = 0
+    for item in sets:
+        count = item.status.get("terminatingReplicas")
+        if count is None and item.status.get("observedGeneration"):
+            return None
+        total += count or 0
+    return total
+
+
 def progress_deadline_us(owner: KubeObject, status: dict[str, Any]) -> int | None:
     """Return when the rollout counts as failed without progress; None if it is over, or waits for nothing."""
     seconds = owner.spec.get("progressDeadlineSeconds")

@@ -97,12 +97,14 @@ class JobController(WorkloadController):
         if owner.spec.get("suspend"):
             self._suspend(owner)
             return
-        self._resume(owner)
+        if not owner.status.get("startTime"):
+            self.set_status(owner, startTime=timestamp(self.timeline.now_us))
         active = self.count_active(owner)
         reason = self._reason_to_end(owner, active)
         if reason:
             self._end(owner, reason)
             return
+        self._resume(owner)
         wanted = self._wanted(owner, active)
         if wanted < active:
             for pod in removal_order(self.active_of(owner))[: active - wanted]:
@@ -217,20 +219,19 @@ class JobController(WorkloadController):
             return
         held = owner.status.get("conditions") or []
         conditions = condition_set(held, self.timeline.now_us, "Suspended", "True", "JobSuspended", "Job suspended")
-        self._status(owner, conditions=conditions, startTime=None)
+        # Otherwise the time stays until the Job is resumed, and with it a deadline that may pass meanwhile.
+        restarts = {"startTime": None} if self.api.rules.changes_suspended_directives else {}
+        self._status(owner, conditions=conditions, **restarts)
         self.tell(owner, "Suspended", "Job suspended")
 
     def _resume(self, owner: KubeObject) -> None:
-        held = owner.status.get("conditions") or []
-        changes: dict[str, Any] = {}
-        if owner.condition_status("Suspended") == "True":
-            now_us = self.timeline.now_us
-            changes["conditions"] = condition_set(held, now_us, "Suspended", "False", "JobResumed", "Job resumed")
-            self.tell(owner, "Resumed", "Job resumed")
-        if not owner.status.get("startTime"):
-            changes["startTime"] = timestamp(self.timeline.now_us)
-        if changes:
-            self.set_status(owner, **changes)
+        """Note that a suspended Job runs again: it starts now."""
+        if owner.condition_status("Suspended") != "True":
+            return
+        now_us, held = self.timeline.now_us, owner.status.get("conditions") or []
+        conditions = condition_set(held, now_us, "Suspended", "False", "JobResumed", "Job resumed")
+        self.tell(owner, "Resumed", "Job resumed")
+        self.set_status(owner, conditions=conditions, startTime=timestamp(now_us))
 
     def _status(self, owner: KubeObject, **changes: Any) -> None:
         past, standings = self._past(owner), self.standings(owner).items()

@@ -26,6 +26,8 @@ REPLICA_FAILURE = "ReplicaFailure"
 class ReplicaSetController(WorkloadController):
     KIND: ClassVar[str] = "ReplicaSet"
     WANTS: ClassVar[Wants] = wants_of("ReplicaSet")
+    COUNTS_TERMINATING: ClassVar[bool] = True
+    """The kind's status has terminatingReplicas, in the versions that count them."""
 
     def may_adopt(self, owner: KubeObject, item: KubeObject) -> bool:
         return isinstance(item, Pod) and is_active(item)
@@ -96,14 +98,26 @@ class ReplicaSetController(WorkloadController):
             fullyLabeledReplicas=full or None,
             readyReplicas=ready or None,
             availableReplicas=available or None,
+            terminatingReplicas=self._terminating(owner),
             conditions=conditions or None,
         )
+
+    def _terminating(self, owner: KubeObject) -> int | None:
+        """Count its pods that are being deleted; None where nobody counts them."""
+        if not (self.COUNTS_TERMINATING and self.api.rules.counts_terminating_replicas):
+            return None
+        if not any(standing.terminating and not standing.finished for standing in self.standings(owner)):
+            return 0
+        selector = self.selector(owner)
+        going = (pod for pod in self.pods_of(owner) if pod.terminating and not pod.finished)
+        return sum(selector.matches(pod.labels) for pod in going)
 
 
 @dataclass(slots=True)
 class ReplicationManager(ReplicaSetController):
     KIND: ClassVar[str] = "ReplicationController"
     WANTS: ClassVar[Wants] = wants_of("ReplicationController")
+    COUNTS_TERMINATING: ClassVar[bool] = False
 
     def selector(self, owner: KubeObject) -> Selector:
         return selector_from_set(owner.spec.get("selector"))

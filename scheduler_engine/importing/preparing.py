@@ -17,7 +17,7 @@ from scheduler_engine.importing.gathering import CONFIGURATION, Gathered
 from scheduler_engine.importing.kubelets import proposed
 from scheduler_engine.importing.result import Choices, Import, Skipped, Summary, Waiting, grouped, is_waiting, key_of
 from scheduler_engine.importing.trimming import CONTAINERS, TIMES, Notes, pod_specs, without_later_fields
-from scheduler_engine.versions import Rules, rules_for
+from scheduler_engine.versions import Rules, chosen_rules
 from scheduler_engine.words import say
 
 Manifest = dict[str, Any]
@@ -42,7 +42,7 @@ def prepare(gathered: Gathered, choices: Choices = EVERYTHING) -> Import:
 
 
 def _prepare(gathered: Gathered, choices: Choices) -> Import:
-    rules = rules_for(choices.kubernetes or proposed(gathered.kubelets), choices.feature_gates)
+    rules = chosen_rules(choices.kubernetes or proposed(gathered.kubelets), choices.feature_gates)
     draft, offered, namespaces = Draft(skipped=list(gathered.skipped)), dict[str, int](), dict[str, int]()
     for item, place, notes in zip(gathered.objects, gathered.places, gathered.notes, strict=True):
         namespace = _namespace(item)

@@ -122,7 +122,7 @@ class NodeAffinity(Plugin):
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         preferred = _node_affinity(pod).get(PREFERRED)
         if any(item.term.broken for item in pod.preferred_node_terms):
-            raise PluginError(preferred_terms_problem(preferred or ()))
+            raise PluginError(preferred_terms_problem(preferred or (), self.handle.rules))
         return SKIP if preferred is None and not self.prefers else None
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:

@@ -17,7 +17,7 @@ from scheduler_engine.scenario.facts import QUEUES, STRICTNESS, VERDICTS
 from scheduler_engine.scenario.version import Version
 from scheduler_engine.shapes import Data, did_you_mean
 from scheduler_engine.testing import SchedulerSettings
-from scheduler_engine.versions import VERSIONS, read_gates, rules_for, version_named
+from scheduler_engine.versions import VERSIONS, chosen_rules, read_gates, rules_for, version_named
 
 PLUGINS_INI = "scheduler_plugins"
 NAMES: Mapping[str, Sequence[str]] = {
@@ -108,7 +108,7 @@ def _versions(config: pytest.Config, settings: SchedulerSettings) -> list[Versio
         gates = read_gates(settings.feature_gates)
     for name in names:
         if name is not None:
-            rules_for(name, gates)
+            chosen_rules(name, gates)
     return [Version(name, gates) for name in names]
 
 

@@ -12,7 +12,7 @@ from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.scenario.executing import located, play
 from scheduler_engine.shapes import Data
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.versions import DEFAULT
+from scheduler_engine.versions import DEFAULT, chosen_rules
 
 INSTALLED = Path(__file__).resolve().parent / "scenarios"
 FOLDER = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2] / "fixtures" / "scenarios"
@@ -90,10 +90,12 @@ class Scenario:
         return refused or any(names & expectation.keys() for expectation in expected)
 
     def open(self, full: bool = True) -> Simulation:
-        """Return a simulation with the setup executed. Raises Rejected with the command when one is refused.
+        """Return a simulation with the setup executed. Raises Rejected for a wrong version or gates, and with the
+        command when one is refused.
 
         ``full``: record every verdict and score.
         """
+        chosen_rules(self.kubernetes, self.feature_gates)
         simulation = Simulation(
             self.seed,
             self.configuration,

@@ -24,7 +24,7 @@ from scheduler_engine.shapes import (
     must_be,
     unknown,
 )
-from scheduler_engine.versions import DEFAULT, DEFAULT_RULES, VERSIONS, Rules, rules_for
+from scheduler_engine.versions import DEFAULT, DEFAULT_RULES, VERSIONS, Rules, check_needs, chosen_rules, rules_for
 from scheduler_engine.words import say
 
 LONGEST_SAY = 60
@@ -123,7 +123,15 @@ def refused_in(steps: Any, path: str, rules: Rules, own: Sequence[type[Plugin]] 
             errors += in_configuration(configuration, inside(inner, "configuration"), rules, own)
         elif kind == "kubernetes":
             rules = rules_for(value["version"], value.get("feature_gates"))
+            errors += _in_gates(rules, inside(inner, "feature_gates"))
     return errors, rules
+
+
+def _in_gates(rules: Rules, path: str) -> Iterator[FieldError]:
+    try:
+        check_needs(rules.kubernetes, dict(rules.feature_gates))
+    except Rejected as refusal:
+        yield FieldError(path, "FieldValueInvalid", str(refusal))
 
 
 def _in_manifests(manifests: list[Any], path: str, rules: Rules) -> Iterator[FieldError]:
@@ -139,7 +147,7 @@ def first_rules(data: Data) -> tuple[list[FieldError], Rules]:
     if kubernetes not in VERSIONS:
         return [], DEFAULT_RULES
     try:
-        return [], rules_for(kubernetes, gates)
+        return [], chosen_rules(kubernetes, gates)
     except Rejected as refusal:
         return [FieldError("feature_gates", "FieldValueInvalid", str(refusal))], rules_for(kubernetes)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from scheduler_engine.scenario.model import Scenario
-from scheduler_engine.versions import DEFAULT, Rules, rules_for
+from scheduler_engine.versions import DEFAULT, Rules, chosen_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,5 +25,5 @@ class Version:
         return scenario
 
     def rules(self) -> Rules:
-        """Return the rules where no scenario says a version. Raises Rejected for a gate that is unknown or locked."""
-        return rules_for(self.name or DEFAULT, self.feature_gates)
+        """Return the rules where no scenario says a version. Raises Rejected as ``chosen_rules``."""
+        return chosen_rules(self.name or DEFAULT, self.feature_gates)

@@ -53,10 +53,13 @@ def _unusable(scheduler: SchedulerParts, cycle: Cycle, batch: Batch) -> str:
 
 
 def remember(scheduler: SchedulerParts, cycle: Cycle) -> None:
-    """Remember the chosen node, and the other nodes if they may serve the next pod."""
-    if not cycle.rules.reuses_rankings:
-        return
+    """Remember the chosen node, and the other nodes if they may serve the next pod.
+
+    What a cycle finds out by an earlier configuration goes with that: later pods are ranked by the present one.
+    """
     profile = cycle.framework.profile_name
+    if not cycle.rules.reuses_rankings or scheduler.profiles.get(profile) is not cycle.framework:
+        return
     batch = scheduler.batches.setdefault(profile, Batch())
     batch.popped, batch.node = scheduler.queue.scheduling_cycle, cycle.host
     if cycle.hint:

@@ -20,7 +20,7 @@ from scheduler_engine.scenario.failing import reasons, why_not
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing.builders import Builder, Data
 from scheduler_engine.timeline import SECOND_US
-from scheduler_engine.versions import DEFAULT
+from scheduler_engine.versions import DEFAULT, chosen_rules
 
 MOST_STEPS = 10_000
 """The most stages to wait for."""
@@ -46,6 +46,7 @@ class Cluster:
         feature_gates: Mapping[str, bool] | None = None,
         plugins: Sequence[type[Plugin]] = (),
     ) -> None:
+        chosen_rules(kubernetes, feature_gates)
         self.simulation = Simulation(
             seed=seed,
             configuration=enabling(checked(plugins)) if plugins and configuration is None else configuration,

@@ -2,15 +2,27 @@
 feature gates. ``rules_for`` chooses one value from each row. Code asks for a rule, never for a version.
 """
 
-from scheduler_engine.versions.gates import GATES, UNSIMULATED, Gate, gates_text, known_gates, read_gates
+from scheduler_engine.versions.gates import (
+    GATED_FIELDS,
+    GATES,
+    NEEDS,
+    UNSIMULATED,
+    Gate,
+    check_needs,
+    gates_text,
+    known_gates,
+    read_gates,
+)
 from scheduler_engine.versions.names import DEFAULT, RELEASES, VERSIONS, minor, release_of, version_named
 from scheduler_engine.versions.showing import address_of, releases_text, value_text
-from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, explanation, named, rules_for
+from scheduler_engine.versions.table import DEFAULT_RULES, ROWS, Row, Rules, chosen_rules, explanation, named, rules_for
 
 __all__ = (
     "DEFAULT",
     "DEFAULT_RULES",
+    "GATED_FIELDS",
     "GATES",
+    "NEEDS",
     "RELEASES",
     "ROWS",
     "UNSIMULATED",
@@ -19,6 +31,8 @@ __all__ = (
     "Row",
     "Rules",
     "address_of",
+    "check_needs",
+    "chosen_rules",
     "explanation",
     "gates_text",
     "known_gates",

@@ -33,9 +33,18 @@ def _by_name(*gates: Gate) -> dict[str, Gate]:
 
 GATES = _by_name(
     Gate("ClearingNominatedNodeNameAfterBinding", (OFF, ON, ON)),
+    Gate("ClusterTrustBundle", (OFF, OFF, OFF)),
+    Gate("ClusterTrustBundleProjection", (OFF, OFF, OFF)),
     Gate("ContainerRestartRules", (ABSENT, ON, ON)),
+    Gate("ContainerStopSignals", (OFF, OFF, OFF)),
+    Gate("CrossNamespaceVolumeDataSource", (OFF, OFF, OFF)),
     Gate("DRADeviceBindingConditions", (ABSENT, OFF, ON)),
     Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
+    Gate("DeploymentReplicaSetTerminatingReplicas", (OFF, ON, ON)),
+    Gate("EnvFiles", (OFF, ON, ON)),
+    Gate("ExtendWebSocketsToKubelet", (ABSENT, ABSENT, ON)),
+    Gate("HostnameOverride", (OFF, ON, ON)),
+    Gate("ImageVolume", (OFF, ON, LOCKED)),
     Gate("InPlacePodLevelResourcesVerticalScaling", (ABSENT, OFF, ON)),
     Gate("InPlacePodVerticalScalingInitContainers", (ABSENT, ABSENT, ON)),
     Gate("MutableCSINodeAllocatableCount", (OFF, ON, LOCKED)),
@@ -45,8 +54,11 @@ GATES = _by_name(
     Gate("NodeDeclaredFeatures", (ABSENT, OFF, ON)),
     Gate("NominatedNodeNameForExpectation", (OFF, ON, ON)),
     Gate("OpportunisticBatching", (ABSENT, ON, ON)),
+    Gate("PodCertificateRequest", (OFF, OFF, OFF)),
     Gate("PodTopologyLabelsAdmission", (OFF, ON, ON)),
     Gate("RelaxedServiceNameValidation", (OFF, OFF, ON)),
+    Gate("ResourceHealthStatus", (OFF, OFF, ON)),
+    Gate("ResourceHealthStatusMessage", (ABSENT, ABSENT, ON)),
     Gate("RestartAllContainersOnContainerExits", (ABSENT, OFF, ON)),
     Gate("SchedulerQueueingHints", (LOCKED, LOCKED, LOCKED)),
     Gate("StrictIPCIDRValidation", (OFF, OFF, ON)),
@@ -59,6 +71,8 @@ UNSIMULATED = _by_name(
     Gate("AllAlpha", (OFF, OFF, OFF)),
     Gate("AllBeta", (OFF, OFF, OFF)),
     Gate("CSIMigrationPortworx", (LOCKED, LOCKED, ABSENT)),
+    Gate("ContainerRestartRules", (OFF, ABSENT, ABSENT)),
+    Gate("CoordinatedLeaderElection", (OFF, OFF, OFF)),
     Gate("DRAAdminAccess", (ON, ON, LOCKED)),
     Gate("DRAConsumableCapacity", (OFF, OFF, ON)),
     Gate("DRADeviceBindingConditions", (OFF, ABSENT, ABSENT)),
@@ -74,8 +88,10 @@ UNSIMULATED = _by_name(
     Gate("DRAWorkloadResourceClaims", (ABSENT, ABSENT, OFF)),
     Gate("GangScheduling", (ABSENT, OFF, OFF)),
     Gate("GenericWorkload", (ABSENT, OFF, OFF)),
+    Gate("ImageVolumeWithDigest", (ABSENT, ABSENT, OFF)),
     Gate("InPlacePodVerticalScaling", (ON, LOCKED, LOCKED)),
     Gate("MatchLabelKeysInPodTopologySpread", (ON, ON, ON)),
+    Gate("MaxUnavailableStatefulSet", (OFF, OFF, OFF)),
     Gate("NodeInclusionPolicyInPodTopologySpread", (LOCKED, LOCKED, LOCKED)),
     Gate("PodLevelResources", (ON, ON, ON)),
     Gate("SchedulerAsyncAPICalls", (ON, OFF, OFF)),
@@ -87,11 +103,77 @@ UNSIMULATED = _by_name(
     Gate("VolumeAttributesClass", (ON, ON, LOCKED)),
     Gate("WorkloadAwarePreemption", (ABSENT, ABSENT, OFF)),
 )
-"""The other gates that kube-scheduler reads: the engine knows only what it does with their defaults."""
+"""The other gates that kube-scheduler, the API server or a controller reads: the engine knows only what they do with
+their defaults.
+"""
+
+BUNDLES, DECLARED, RULES = ("ClusterTrustBundle",), ("NodeDeclaredFeatures",), ("ContainerRestartRules",)
+NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "ClusterTrustBundleProjection": ((), BUNDLES, BUNDLES),
+    "ExtendWebSocketsToKubelet": ((), (), DECLARED),
+    "InPlacePodLevelResourcesVerticalScaling": ((), DECLARED, DECLARED),
+    "InPlacePodVerticalScalingInitContainers": ((), (), DECLARED),
+    "ResourceHealthStatusMessage": ((), (), ("ResourceHealthStatus",)),
+    "RestartAllContainersOnContainerExits": ((), (*RULES, *DECLARED), (*RULES, *DECLARED)),
+    "UserNamespacesHostNetworkSupport": ((), (), DECLARED),
+}
+"""Gate → the gates that it needs in each version, without those that are always on here."""
+
+GATED_FIELDS = {
+    "Container.restartPolicy": "ContainerRestartRules",
+    "Container.restartPolicyRules": "ContainerRestartRules",
+    "Lifecycle.stopSignal": "ContainerStopSignals",
+    "EnvVarSource.fileKeyRef": "EnvFiles",
+    "PodSpec.hostnameOverride": "HostnameOverride",
+    "Volume.image": "ImageVolume",
+    "VolumeProjection.clusterTrustBundle": "ClusterTrustBundleProjection",
+    "VolumeProjection.podCertificate": "PodCertificateRequest",
+    "PodSpec.workloadRef": "GenericWorkload",
+    "PodSpec.schedulingGroup": "GenericWorkload",
+    "PodStatus.resources": "InPlacePodLevelResourcesVerticalScaling",
+    "PodStatus.allocatedResources": "InPlacePodLevelResourcesVerticalScaling",
+    "PodStatus.extendedResourceClaimStatus": "DRAExtendedResource",
+    "PodStatus.nodeAllocatableResourceClaimStatuses": "DRANodeAllocatableResources",
+    "ContainerStatus.allocatedResourcesStatus": "ResourceHealthStatus",
+    "ResourceHealth.message": "ResourceHealthStatusMessage",
+    "VolumeMountStatus.volumeStatus": "ImageVolumeWithDigest",
+    "NodeStatus.declaredFeatures": "NodeDeclaredFeatures",
+    "ReplicaSetStatus.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",
+    "DeploymentStatus.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",
+    "StatefulSetRollingUpdate.maxUnavailable": "MaxUnavailableStatefulSet",
+    "PersistentVolumeClaimSpec.dataSourceRef": "CrossNamespaceVolumeDataSource",
+    "CSIDriverSpec.nodeAllocatableUpdatePeriodSeconds": "MutableCSINodeAllocatableCount",
+    "CSIDriverSpec.preventPodSchedulingIfMissing": "VolumeLimitScaling",
+    "VolumeError.errorCode": "MutableCSINodeAllocatableCount",
+    "LeaseSpec.strategy": "CoordinatedLeaderElection",
+    "LeaseSpec.preferredHolder": "CoordinatedLeaderElection",
+}
+"""``Type.field`` → the gate without which the API server drops the field: all whose gate is off in some version."""
 
 
 def default_of(name: str, kubernetes: str) -> bool:
-    return GATES[name].defaults[column(kubernetes)] in (ON, LOCKED)
+    """Return whether a gate is on by default. One that the version does not have is off."""
+    return _found(name, kubernetes)[0] in (ON, LOCKED)
+
+
+def check_needs(kubernetes: str, feature_gates: Mapping[str, bool]) -> None:
+    """Raise Rejected, with Kubernetes' words, if a gate is on without another one that it needs.
+
+    Only for gates that somebody chooses now: earlier versions of the engine allowed any.
+    """
+    problems = []
+    for gate, needed in NEEDS.items():
+        on = [name for name in (gate, *needed[column(kubernetes)]) if is_on(name, kubernetes, feature_gates)]
+        off = [name for name in needed[column(kubernetes)] if name not in on]
+        if gate in on and off:
+            problems.append(f"{gate} is enabled, but depends on features that are disabled: [{' '.join(off)}]")
+    if problems:
+        raise Rejected(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
+
+
+def is_on(gate: str, kubernetes: str, feature_gates: Mapping[str, bool]) -> bool:
+    """Return whether a gate is on. ``feature_gates``: those that differ from the defaults of the version."""
+    return feature_gates.get(gate, default_of(gate, kubernetes))
 
 
 TRUTHS = {

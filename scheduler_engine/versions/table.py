@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.records import record
-from scheduler_engine.versions.gates import checked, default_of, gates_text
+from scheduler_engine.versions.gates import GATED_FIELDS, check_needs, checked, gates_text, is_on
 from scheduler_engine.versions.names import DEFAULT, column, release_of
 from scheduler_engine.words import say
 
@@ -17,13 +17,15 @@ from scheduler_engine.words import say
 @record(frozen=True, slots=True)
 class Row:
     """``name`` is a field of ``Rules``, and ``versions.<name>`` its sentence. ``values``: one per version, or () if the
-    value is whether the ``gate`` is on. With both, the value of the version holds while the gate is on.
+    value is whether the ``gate`` is on. With both, the value of the version holds while the gate is on. ``gates``: the
+    value is a list of what these gates switch on.
     """
 
     name: str
     values: tuple[Any, ...]
     source: str
     gate: str = ""
+    gates: tuple[str, ...] = ()
 
 
 NO, YES = False, True
@@ -70,7 +72,7 @@ ROWS: tuple[Row, ...] = (
     Row("judges_status_of_latest_pod", (NO, NO, YES), "schedule_one.go"),
     # --- API server ---
     Row("newer_fields", ((), ("PodSpec.workloadRef", *FIELDS), FIELDS_36), "types.go"),
-    Row("restarts_containers", (), "KEP-5307", gate="ContainerRestartRules"),
+    Row("kept_fields", (), "pkg/api/pod/util.go", gates=tuple(dict.fromkeys(GATED_FIELDS.values()))),
     Row("restarts_all_containers", (), "KEP-5532", gate="RestartAllContainersOnContainerExits"),
     Row("restarts_init_containers_to_resize", (YES, YES, NO), "#137458"),
     Row("host_network_user_namespaces", (), "KEP-5607", gate="UserNamespacesHostNetworkSupport"),
@@ -82,6 +84,7 @@ ROWS: tuple[Row, ...] = (
     Row("changes_suspended_directives", (), "KEP-5440", gate="MutableSchedulingDirectivesForSuspendedJobs"),
     Row("validates_declared_features", (), "KEP-5328", gate="NodeDeclaredFeatures"),
     Row("newer_texts", ((), TEXTS, TEXTS_36), "validation.go"),
+    Row("reads_trailing_commas", (NO, YES, YES), "labels/selector.go"),
     Row("newer_warnings", ((), WARNINGS, (*WARNINGS, "externalIPs", "addresses")), "warnings.go"),
     Row("knows_comparing_tolerations", (NO, YES, YES), "KEP-5471"),
     Row("knows_pod_level_resize", (NO, YES, YES), "KEP-5419"),
@@ -94,6 +97,8 @@ ROWS: tuple[Row, ...] = (
     Row("names_reason_of_budget", (NO, YES, YES), "eviction.go"),
     Row("clears_nomination_at_binding", (), "#135103", gate="ClearingNominatedNodeNameAfterBinding"),
     Row("labels_pods_at_binding", (), "#135158", gate="PodTopologyLabelsAdmission"),
+    # --- controllers ---
+    Row("counts_terminating_replicas", (), "KEP-3973", gate="DeploymentReplicaSetTerminatingReplicas"),
     # --- queue, cache and preemption ---
     Row("binding_frees_nomination", (YES, NO, NO), "eventhandlers.go"),
     Row("forgets_deleted_assumed_pods", (NO, YES, YES), "#134157"),
@@ -147,7 +152,7 @@ class Rules:
     requeues_recreated_pods: bool
     judges_status_of_latest_pod: bool
     newer_fields: tuple[str, ...]
-    restarts_containers: bool
+    kept_fields: tuple[str, ...]
     restarts_all_containers: bool
     restarts_init_containers_to_resize: bool
     host_network_user_namespaces: bool
@@ -159,6 +164,7 @@ class Rules:
     changes_suspended_directives: bool
     validates_declared_features: bool
     newer_texts: tuple[str, ...]
+    reads_trailing_commas: bool
     newer_warnings: tuple[str, ...]
     knows_comparing_tolerations: bool
     knows_pod_level_resize: bool
@@ -171,6 +177,7 @@ class Rules:
     names_reason_of_budget: bool
     clears_nomination_at_binding: bool
     labels_pods_at_binding: bool
+    counts_terminating_replicas: bool
     binding_frees_nomination: bool
     forgets_deleted_assumed_pods: bool
     activation_asks_gates_again: bool
@@ -195,11 +202,20 @@ def rules_for(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | Non
     """
     index, gates = column(kubernetes), checked(kubernetes, feature_gates or {})
     values: dict[str, Any] = {
-        row.name: (not row.gate or gates.get(row.gate, default_of(row.gate, kubernetes)))
-        and (row.values[index] if row.values else YES)
+        row.name: (not row.gate or is_on(row.gate, kubernetes, gates)) and (row.values[index] if row.values else YES)
         for row in ROWS
     }
+    values["kept_fields"] = tuple(place for place, gate in GATED_FIELDS.items() if is_on(gate, kubernetes, gates))
     return Rules(kubernetes, tuple(gates.items()), **values)
+
+
+def chosen_rules(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | None = None) -> Rules:
+    """Like ``rules_for``, for a version and gates that somebody chooses now. Raises Rejected also for a gate that needs
+    another one which is off.
+    """
+    rules = rules_for(kubernetes, feature_gates)
+    check_needs(kubernetes, dict(rules.feature_gates))
+    return rules
 
 
 def named(rules: Rules) -> str:

@@ -14,7 +14,7 @@ from scheduler_engine.apiserver.pod_index import JOB_INDEX
 from scheduler_engine.controllers.job import JobController
 from scheduler_engine.controllers.pod_state import is_active
 from scheduler_engine.simulation import Simulation
-from scheduler_engine.testing import make_pod
+from scheduler_engine.testing import Cluster, make_pod
 from tests.engine import controllers as world
 
 SECOND_US = 1_000_000
@@ -159,6 +159,32 @@ def test_suspending_gives_up_the_pods_without_counting_them() -> None:
     world.apply(simulation, world.job("j", annotations={DURATION: "9999"}, completions=2, parallelism=2))
     assert status(simulation) == {"active": 2}
     assert conditions(simulation) == {"Suspended": ("False", "JobResumed")}
+
+
+HELD = {DURATION: "9999"}
+
+
+@pytest.mark.parametrize(("kubernetes", "forgets"), [("v1.34", False), ("v1.35", False), ("v1.36", True)])
+def test_a_suspended_job_forgets_its_start_where_its_template_may_change(kubernetes: str, forgets: bool) -> None:
+    """Elsewhere the deadline counts from the old start when the Job is resumed, and may be past."""
+    world_of = Cluster(kubernetes=kubernetes).apply(world.job("j", annotations=HELD, activeDeadlineSeconds=30)).settle()
+    simulation = world_of.simulation
+    start = world.find(simulation, "Job", "j").status["startTime"]
+    suspended = world.job("j", annotations=HELD, activeDeadlineSeconds=30, suspend=True)
+    world.apply(simulation, suspended)
+    assert world.find(simulation, "Job", "j").status.get("startTime") == (None if forgets else start)
+    world.advance(simulation, 20)
+    world.apply(simulation, world.job("j", annotations=HELD, activeDeadlineSeconds=30))
+    resumed = world.find(simulation, "Job", "j").status["startTime"]
+    assert resumed > start
+    world.apply(simulation, suspended)
+    world.advance(simulation, 60)
+    assert conditions(simulation) == {"Suspended": ("True", "JobSuspended")}
+    world.apply(simulation, world.job("j", annotations=HELD, activeDeadlineSeconds=30))
+    ended = {"Failed": ("True", "DeadlineExceeded")}
+    assert {name: held for name, held in conditions(simulation).items() if name == "Failed"} == (
+        {} if forgets else ended
+    )
 
 
 def test_less_parallelism_gives_up_pods_without_counting_them() -> None:

@@ -186,10 +186,7 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         volume(fc={"targetWWNs": ["a"]}),
         [f"{VOLUME}.fc.lun: Required value: lun is required if targetWWNs is specified"],
     ),
-    "An image volume has no defaults, because their feature is off": (
-        volume(image={}),
-        [f"{VOLUME}.image.reference: Required value", f"{VOLUME}.image.pullPolicy: Required value"],
-    ),
+    "An image volume needs a reference": (volume(image={}), [f"{VOLUME}.image.reference: Required value"]),
     "A claim template's annotations are checked, and its forbidden fields named as in Go": (
         volume(
             ephemeral={

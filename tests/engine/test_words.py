@@ -26,6 +26,7 @@ KUBERNETES_WORDS = (
     *('unknown field "{}"', 'unknown field "{}.{}"', 'duplicate field "{}"', "Marking for deletion"),
     *("pod updates may not change fields other than", "healthy pods and has", 'for "{}" flag'),
     *("waiting on permit for pod", "preempted by {}", "unrecognized feature gate", "cannot set feature gate"),
+    "depends on features that are disabled",
     *(
         "binding volumes: failed to check",
         "missing bool value for",

@@ -32,6 +32,7 @@ from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.jobs.exporting import ExportOptions
 from scheduler_engine.errors import Rejected
+from scheduler_engine.versions import chosen_rules
 
 MOST_ENTRIES, MOST_OBJECTS = 5000, 1000
 EXPORTED = {
@@ -84,6 +85,7 @@ def _own(new: shapes.NewSandbox) -> tuple[Sandbox, str]:
     title = printable(new.title, LONGEST_TITLE) or say("titles.empty")
     values = title, "", new.seed, new.configuration, new.commands, new.queue_rules
     version = {"kubernetes": new.kubernetes, "feature_gates": new.feature_gates}
+    chosen_rules(**version)
     return store.create(*values, priority_numbers=new.priority_numbers, **version)
 
 

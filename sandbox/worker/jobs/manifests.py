@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sandbox.limits import quotas
@@ -15,13 +16,14 @@ from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.loading import DEFAULT_LIMITS, located
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError
+from scheduler_engine.simulation import rules_about
 
 
 @reading
 def check(live: Live, position: Position, text: str | bytes) -> tuple[list[Any], Checked]:
     """Return the manifests of a text as plain data, and its errors. The positions in the text are left out."""
     live.move_to(position)
-    checked = check_text(text, _limits(), live.simulation.rules)
+    checked = check_text(text, _limits(), rules_of=partial(rules_about, live.simulation))
     return [item.data for item in checked.manifests], replace(checked, manifests=[])
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from scheduler_engine.api.defaults import with_defaults
 from scheduler_engine.api.fields import check_fields, meant, well_typed, without_unknown
+from scheduler_engine.api.gated_fields import keeping_uses, without_gated
 from scheduler_engine.api.loading import written_path
 from scheduler_engine.api.parsing import owners_of
 from scheduler_engine.api.scheme import kind_of
@@ -27,7 +28,7 @@ from scheduler_engine.api.validation.pod import pod_rules, uses_host_network_in_
 from scheduler_engine.api.validation.pod_resize import pod_resize
 from scheduler_engine.api.validation.pod_update import pod_update
 from scheduler_engine.api.validation.problems import BY_POLICY, in_version
-from scheduler_engine.api.validation.restarts import has_own_policy, restarts_all
+from scheduler_engine.api.validation.restarts import restarts_all
 from scheduler_engine.api.validation.selectors import compares
 from scheduler_engine.api.validation.service import (
     has_relaxed_name,
@@ -143,7 +144,7 @@ def judged(
     sound = well_typed(manifest, kind) if errors else manifest
     places = {place for error in errors for place in (error.path, meant(error).lstrip("."))}
     above = {part for place in places for part in owners_of(place)}
-    defaulted = with_defaults(sound)
+    defaulted = without_gated(with_defaults(sound), rules)
     more = (
         error for error in _rules(complete(defaulted), allow_privileged, rules) if not _follows(error, places, above)
     )
@@ -194,7 +195,6 @@ def _in_cluster(errors: Iterable[FieldError], allow_privileged: bool, rules: Rul
 
 IN_PODS: dict[str, Callable[[Manifest], bool]] = {
     "tolerations_compare": lambda spec: any(map(compares, spec.get("tolerations") or ())),
-    "restarts_containers": has_own_policy,
     "restarts_all_containers": restarts_all,
     "restarts_init_containers_to_resize": resizes_by_restart,
     "host_network_user_namespaces": uses_host_network_in_user_namespace,
@@ -213,6 +213,7 @@ def for_update(rules: Rules, old: Manifest | None) -> Rules:
     """Return the rules for a change of a stored object: what it uses stays allowed where it is no longer."""
     if old is None:
         return rules
+    rules = keeping_uses(rules, old)
     spec = old.get("spec") or {}
     pod = spec if old.get("kind") == "Pod" else (spec.get("template") or {}).get("spec") or {}
     used: dict[str, Any] = {rule: True for rule, uses in IN_PODS.items() if not getattr(rules, rule) and uses(pod)}
@@ -271,10 +272,14 @@ def _completed(old: Manifest, new: Manifest) -> dict[str, Any]:
     return result
 
 
-def _numbered(errors: Iterable[FieldError], document: int, manifest: Manifest) -> list[FieldError]:
-    """Return at most one more than the limit."""
+def object_name(manifest: Manifest) -> str:
+    """Return kind and name of a manifest, as errors show them: as far as it has them, and cut."""
     metadata = manifest.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    parts = [part[:LONGEST_NAME] for part in (manifest.get("kind"), name) if isinstance(part, str)]
-    shown = " ".join(parts)
+    return " ".join(part[:LONGEST_NAME] for part in (manifest.get("kind"), name) if isinstance(part, str))
+
+
+def _numbered(errors: Iterable[FieldError], document: int, manifest: Manifest) -> list[FieldError]:
+    """Return at most one more than the limit."""
+    shown = object_name(manifest)
     return [replace(error, document=document, object_name=shown) for error in islice(errors, MOST_ERRORS + 1)]

@@ -217,7 +217,7 @@ def job_update(old: Data, new: Data) -> Errors:
     if before.get("completions") != after.get("completions") and not (indexed and together):
         yield invalid("spec.completions", after.get("completions"), IMMUTABLE)
     yield from _same(before.get("selector"), after.get("selector"), "spec.selector")
-    yield from _template_update(before["template"], after["template"], _is_idle(old))
+    yield from _template_update(before["template"], after["template"], _is_idle(old), _has_never_run(old))
     for field in FIXED:
         yield from _same(before.get(field), after.get(field), f"spec.{field}")
 
@@ -235,21 +235,26 @@ def _is_idle(job: Data) -> bool:
     return bool(spec.get("suspend")) and stopped and not status.get("active")
 
 
-def _template_update(before: Data, after: Data, idle: bool) -> Errors:
-    """Check that a template stays, except for what may change in an idle Job."""
-    path = "spec.template"
+def _has_never_run(job: Data) -> bool:
+    """Return True if a Job is suspended and was never started."""
+    return bool((job.get("spec") or {}).get("suspend")) and not (job.get("status") or {}).get("startTime")
+
+
+def _template_update(before: Data, after: Data, idle: bool, never_ran: bool) -> Errors:
+    """Check that a template stays, except for what may change in an ``idle`` Job, or in one that ``never_ran``."""
+    path, directed = "spec.template", _with_directives(before, after)
+    always, gated = directed if never_ran else before, directed if idle else before
     if not idle:
-        yield from _same(before, after, path)
+        yield from by_version(_same(always, after, path), (DIRECTIVES_CHANGE, _same(gated, after, path)))
         return
-    directed = _with_directives(before, after)
     resized, both = (
         _same(_with_resources(one.get("spec") or {}, after.get("spec") or {}), after.get("spec"), f"{path}.spec")
-        for one in (before, directed)
+        for one in (always, gated)
     )
     yield from by_version(
-        _same(before, after, path),
+        _same(always, after, path),
         ("changes_suspended_resources", by_version(resized, (DIRECTIVES_CHANGE, both))),
-        (DIRECTIVES_CHANGE, _same(directed, after, path)),
+        (DIRECTIVES_CHANGE, _same(gated, after, path)),
     )
 
 

@@ -33,10 +33,10 @@ def _reworded(text: str, newer: str, word: str) -> Reworded:
     return result
 
 
-def joined(problems: list[str]) -> str:
-    """Join texts as errors about taints and tolerations do."""
-    text, words = ";".join(problems), [item.word for item in problems if isinstance(item, Reworded)]
-    newer = ";".join(item.newer if isinstance(item, Reworded) else item for item in problems)
+def joined(problems: list[str], between: str = ";") -> str:
+    """Join texts as errors about taints and tolerations do; others have more ``between`` them."""
+    text, words = between.join(problems), [item.word for item in problems if isinstance(item, Reworded)]
+    newer = between.join(item.newer if isinstance(item, Reworded) else item for item in problems)
     return _reworded(text, newer, words[0]) if words else text
 
 

@@ -1,6 +1,7 @@
 """Rules for a container's own restart policy, and for its rules by exit code.
 
-v1.34 has none: there only a sidecar has a policy. Source: upstream ``apis/core/validation``
+Where they are switched off, only a sidecar has a policy. The API server drops both before it checks a pod, so it never
+says so; the recordings of these rules alone do. Source: upstream ``apis/core/validation``
 (validateContainerRestartPolicy, validateInitContainerRestartPolicy).
 """
 
@@ -22,7 +23,7 @@ from scheduler_engine.api.validation.problems import (
 
 Data = Mapping[str, Any]
 
-RULE, ALL_RULE, TEXTS = "restarts_containers", "restarts_all_containers", "newer_texts: restart-rules"
+RULE, ALL_RULE, TEXTS = "kept_fields: Container.restartPolicy", "restarts_all_containers", "newer_texts: restart-rules"
 RESTART, RESTART_ALL = "Restart", "RestartAllContainers"
 MOST_RULES, MOST_EXIT_CODES = 20, 255
 
@@ -80,14 +81,6 @@ def _rule(rule: Data, path: str) -> Errors:
         return
     yield from _operator(codes.get("operator") or "", f"{path}.exitCodes.operator")
     yield from _not_more(len(codes.get("values") or ()), MOST_EXIT_CODES, f"{path}.exitCodes.values")
-
-
-def has_own_policy(spec: Data) -> bool:
-    """Return True if a container of a pod's spec has what only ``restarts_containers`` allows."""
-    init = spec.get("initContainers") or ()
-    if any(item.get("restartPolicy") not in (None, "Always") or item.get("restartPolicyRules") for item in init):
-        return True
-    return any(item.get("restartPolicy") is not None for item in spec.get("containers") or ())
 
 
 def restarts_all(spec: Data) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 
 from scheduler_engine.api.labels import Requirement, Selector, is_int64
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.problems import invalid, not_supported
+from scheduler_engine.api.validation.problems import in_version, invalid, not_supported, worded
 from scheduler_engine.errors import FieldError
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 OPERATORS = {"in": "In", "notin": "NotIn", "=": "In", "==": "In", "!=": "NotIn", ">": "Gt", "<": "Lt"}
 NODE_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
@@ -27,9 +28,9 @@ class NotASelector(ValueError):
     """The text is not a selector; the message comes from Kubernetes."""
 
 
-def parse_selector(text: str) -> Selector:
-    """Read a selector. Raises NotASelector."""
-    tokens = _Tokens(text)
+def parse_selector(text: str, rules: Rules = DEFAULT_RULES) -> Selector:
+    """Read a selector. ``rules``: those of the version of Kubernetes. Raises NotASelector."""
+    tokens = _Tokens(text, rules)
     requirements: list[Requirement] = []
     while tokens.next:
         if not (tokens.word or tokens.next == "!"):
@@ -50,7 +51,8 @@ def parse_selector(text: str) -> Selector:
 class _Tokens:
     """The tokens of a selector; ``next`` is "" at the end."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, rules: Rules) -> None:
+        self.rules = rules
         self.items: list[str] = [*_TOKEN.findall(text), ""]
         self.position = 0
 
@@ -78,9 +80,8 @@ def _requirement(tokens: _Tokens) -> Requirement:
     if not tokens.word:
         raise NotASelector(f"found '{tokens.next}', expected: identifier")
     key = tokens.take()
-    problems = names.qualified_name(key)
-    if problems:
-        raise NotASelector(str(invalid("<nil>", key, "; ".join(problems))))
+    for problem in in_version(_wrong(key, names.qualified_name(key), "<nil>"), tokens.rules):
+        raise NotASelector(str(problem))
     if absent or tokens.next in ("", ","):
         return Requirement(key, "DoesNotExist" if absent else "Exists")
     sign = tokens.take()
@@ -89,7 +90,7 @@ def _requirement(tokens: _Tokens) -> Requirement:
     values = _listed(tokens) if sign in ("in", "notin") else _single(tokens)
     written = sign if sign in ("=", "==", "!=") else ""
     requirement = Requirement(key, OPERATORS[sign], tuple(sorted(dict.fromkeys(values))), written)
-    errors = requirement_problems(key, requirement.operator, list(requirement.values), "")
+    errors = requirement_problems(key, requirement.operator, list(requirement.values), "", tokens.rules)
     if errors:
         raise NotASelector(joined(errors))
     return requirement
@@ -127,8 +128,9 @@ def _listed(tokens: _Tokens) -> list[str]:
                 values.append("")
                 break
             if tokens.next == ",":
-                tokens.take()
                 values.append("")
+                if not tokens.rules.reads_trailing_commas:
+                    tokens.take()
         else:
             raise NotASelector(f"found '{tokens.last}', expected: ',', or identifier")
     tokens.take()
@@ -144,13 +146,17 @@ def joined(errors: Sequence[FieldError | str]) -> str:
     return "".join(lines) if len(lines) < 2 else f"[{', '.join(lines)}]"
 
 
-def requirement_problems(key: str, operator: str, values: Sequence[str] | None, path: str) -> list[FieldError]:
+def _wrong(value: str, problems: list[str], path: str) -> Sequence[FieldError]:
+    """Return one error with all that is wrong with a key or value."""
+    return [*worded(path, value, names.joined(problems, "; "))] if problems else []
+
+
+def requirement_problems(
+    key: str, operator: str, values: Sequence[str] | None, path: str, rules: Rules
+) -> list[FieldError]:
     """Return why a requirement at ``path`` cannot be evaluated (upstream ``NewRequirement``)."""
     place = f"{path}.values" if path else "values"
-    errors: list[FieldError] = []
-    problems = names.qualified_name(key)
-    if problems:
-        errors.append(invalid(f"{path}.key" if path else "key", key, "; ".join(problems)))
+    errors: list[FieldError] = [*_wrong(key, names.qualified_name(key), f"{path}.key" if path else "key")]
     if operator in ("In", "NotIn") and not values:
         errors.append(invalid(place, values, "for 'in', 'notin' operators, values set can't be empty"))
     elif operator in ("Exists", "DoesNotExist") and values:
@@ -163,55 +169,54 @@ def requirement_problems(key: str, operator: str, values: Sequence[str] | None, 
                 text = "for 'Gt', 'Lt' operators, the value must be an integer"
                 errors.append(invalid(f"{place}[{index}]", value, text))
     for index, value in enumerate(values or ()):
-        problems = names.label_value(value)
-        if problems:
-            errors.append(invalid(f"{place}[{index}][{key}]", value, "; ".join(problems)))
-    return errors
+        errors += _wrong(value, names.label_value(value), f"{place}[{index}][{key}]")
+    return [*in_version(errors, rules)]
 
 
-def label_selector_problem(selector: Data) -> str:
+def label_selector_problem(selector: Data, rules: Rules = DEFAULT_RULES) -> str:
     """Return why a ``metav1.LabelSelector`` cannot be evaluated, "" if it can."""
     for key, value in sorted((selector.get("matchLabels") or {}).items()):
-        errors = requirement_problems(key, "In", [value], "")
+        errors = requirement_problems(key, "In", [value], "", rules)
         if errors:
             return joined(errors)
     for expression in selector.get("matchExpressions") or ():
         operator = expression.get("operator") or ""
         if operator not in LABEL_OPERATORS:
             return f'"{operator}" is not a valid label selector operator'
-        errors = requirement_problems(expression.get("key") or "", operator, expression.get("values") or None, "")
+        values = expression.get("values") or None
+        errors = requirement_problems(expression.get("key") or "", operator, values, "", rules)
         if errors:
             return joined(errors)
     return ""
 
 
-def node_selector_problems(selector: Data) -> list[list[str]]:
+def node_selector_problems(selector: Data, rules: Rules = DEFAULT_RULES) -> list[list[str]]:
     """Return for every term why it cannot be evaluated, nothing if it can."""
     return [
-        _term_problems(term, f"nodeSelectorTerms[{index}]")
+        _term_problems(term, f"nodeSelectorTerms[{index}]", rules)
         for index, term in enumerate(selector.get("nodeSelectorTerms") or ())
     ]
 
 
-def preferred_terms_problem(terms: Sequence[Data]) -> str:
+def preferred_terms_problem(terms: Sequence[Data], rules: Rules = DEFAULT_RULES) -> str:
     """Return why preferred node affinity cannot be evaluated, "" if it can; ignore terms of weight 0."""
     problems = [
         text
         for index, item in enumerate(terms)
         if item.get("weight")
-        for text in _term_problems(item.get("preference") or {}, f"[{index}]")
+        for text in _term_problems(item.get("preference") or {}, f"[{index}]", rules)
     ]
     return joined(problems)
 
 
-def _term_problems(term: Data, path: str) -> list[str]:
+def _term_problems(term: Data, path: str, rules: Rules) -> list[str]:
     problems: list[str] = []
     for index, item in enumerate(term.get("matchExpressions") or ()):
         place, operator = f"{path}.matchExpressions[{index}]", item.get("operator") or ""
         if operator not in NODE_OPERATORS:
             problems.append(str(not_supported(f"{place}.operator", operator, NODE_OPERATORS)))
             continue
-        errors = requirement_problems(item.get("key") or "", operator, item.get("values"), place)
+        errors = requirement_problems(item.get("key") or "", operator, item.get("values"), place, rules)
         problems += [str(error) for error in errors]
     for index, item in enumerate(term.get("matchFields") or ()):
         place, operator = f"{path}.matchFields[{index}]", item.get("operator") or ""

@@ -150,9 +150,9 @@ def test_of_several_files_the_newest_kubelet_counts(tmp_path: Path, capsys: Any)
 
 
 def test_an_import_keeps_feature_gates(dumped: Path, capsys: Any) -> None:
-    options = ["--kubernetes", "1.36", "--feature-gates", "NodeDeclaredFeatures=false"]
+    options = ["--kubernetes", "1.36", "--feature-gates", "DRAExtendedResource=false"]
     assert main(["import", str(dumped), "--quiet", *options]) == 0
-    assert "\nkubernetes: v1.36\nfeature_gates: {NodeDeclaredFeatures: false}\n" in capsys.readouterr().out
+    assert "\nkubernetes: v1.36\nfeature_gates: {DRAExtendedResource: false}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("output", ["json", "yaml"])

@@ -53,7 +53,7 @@ def tainted(tmp_path: Path) -> Path:
         pytest.param(["--kubernetes", "v1.36.2"], UNNAMED, id="v1.36.2"),
         pytest.param(["--kubernetes", "1.35.6"], UNNAMED, id="1.35.6"),
         pytest.param(
-            ["--kubernetes", "1.36", "--feature-gates", "OpportunisticBatching=False,NodeDeclaredFeatures=0"],
+            ["--kubernetes", "1.36", "--feature-gates", "OpportunisticBatching=False,DRAExtendedResource=0"],
             UNNAMED,
             id="with feature gates",
         ),
@@ -85,6 +85,10 @@ def test_a_scenario_runs_under_the_version(options: list[str], message: str, tai
             ["--kubernetes", "1.35", "--feature-gates", "SchedulerQueueingHints=false"],
             "cannot set feature gate SchedulerQueueingHints to false, feature is locked to true",
         ),
+        (
+            ["--kubernetes", "1.36", "--feature-gates", "ResourceHealthStatus=false"],
+            "ResourceHealthStatusMessage is enabled, but depends on features that are disabled: [ResourceHealthStatus]",
+        ),
     ],
 )
 def test_what_kube_scheduler_would_refuse_is_refused(
@@ -101,9 +105,9 @@ def test_the_version_of_the_scenario_holds_unless_an_option_names_another(tmp_pa
     assert UNNAMED in capsys.readouterr().out
     assert main(["run", str(path), "--kubernetes", "1.34"]) == 0
     assert NAMED in capsys.readouterr().out
-    assert main(["export", str(path), "--feature-gates", "NodeDeclaredFeatures=false"]) == 0
+    assert main(["export", str(path), "--feature-gates", "DRAExtendedResource=false"]) == 0
     written = read_scenario(capsys.readouterr().out)
-    assert (written.kubernetes, written.feature_gates) == ("v1.36", {"NodeDeclaredFeatures": False})
+    assert (written.kubernetes, written.feature_gates) == ("v1.36", {"DRAExtendedResource": False})
 
 
 @pytest.mark.parametrize(("version", "why"), [("1.34", DRAWN), ("1.35", FIRST), ("1.36", FIRST)])

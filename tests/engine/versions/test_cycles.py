@@ -329,6 +329,17 @@ def test_a_ranking_is_of_no_use_while_the_chosen_node_has_room() -> None:
     assert asked(cluster) == [("default/b", "", "node_not_full")]
 
 
+@pytest.mark.parametrize("kubernetes", [MIDDLE, NEW])
+def test_a_cycle_of_an_earlier_configuration_leaves_no_ranking(kubernetes: str) -> None:
+    """Its node is full, so the next pod would take a hint, but nobody has ranked nodes by the new configuration."""
+    nodes = [make_node(name).capacity(cpu="3", pods="9") for name in ("n1", "n2", "n3")]
+    pods = [make_pod(name).cpu("2") for name in ("a", "b")]
+    cluster = Cluster(LISTED, kubernetes=kubernetes).apply(*nodes, *pods).stage().stage().stage()
+    assert [event.pod for event in events(cluster, ev.CycleStarted)] == ["default/a"]
+    cluster.execute({"kind": "configure", "configuration": {**LISTED, "percentageOfNodesToScore": 50}}).settle()
+    assert (asked(cluster), cluster.node_of("a"), cluster.node_of("b")) == ([], "n1", "n2")
+
+
 def test_a_ranking_expires() -> None:
     cluster = batch(NEW, count=1).advance(0.6).apply(make_pod("b").cpu("1500m")).settle()
     assert asked(cluster) == [("default/b", "", "expired")]

@@ -101,23 +101,21 @@ def declaring(name: str, *features: str) -> NodeBuilder:
 
 
 RESTART = "RestartAllContainersOnContainerExits"
-RESTARTS = {RESTART: True}
-"""The gate for the action, which is off in v1.35."""
+RESTARTS = {RESTART: True, "NodeDeclaredFeatures": True}
+"""The gate for the action, which is off in v1.35, and the one that it needs."""
 
 
 @pytest.mark.parametrize(
     ("kubernetes", "gates", "node", "message"),
     [
-        pytest.param(MIDDLE, RESTARTS, "n1", "", id="with the gate off, any node will do"),
         pytest.param(
             MIDDLE,
-            {**RESTARTS, "NodeDeclaredFeatures": True},
+            RESTARTS,
             "",
             f"node declared features check failed - unsatisfied requirements: {RESTART}",
             id="v1.35 names what is missing",
         ),
         pytest.param(NEW, {}, "", "node(s) didn't match Pod's required features", id="v1.36 does not"),
-        pytest.param(NEW, {"NodeDeclaredFeatures": False}, "n1", "", id="with the gate switched off"),
     ],
 )
 def test_a_pod_needs_nodes_that_declare_a_feature(
@@ -170,7 +168,7 @@ def test_a_profile_may_name_the_plugin_only_where_it_exists() -> None:
     named = profile(plugins={"filter": {"enabled": [{"name": "NodeDeclaredFeatures"}]}})
     with pytest.raises(Rejected, match='FilterPlugin "NodeDeclaredFeatures" does not exist'):
         Cluster(named, kubernetes=OLD)
-    cluster = Cluster(named, kubernetes=MIDDLE, feature_gates=RESTARTS).apply(make_node("n1"), restarting()).settle()
+    cluster = Cluster(named, kubernetes=MIDDLE).apply(make_node("n1"), make_pod("p")).settle()
     assert cluster.node_of("p") == "n1"
 
 

@@ -15,7 +15,7 @@ from tests.engine.versions.test_plugins import events
 
 OLD, MIDDLE, NEW = VERSIONS
 POD_LEVEL, INIT = "InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"
-ON = {POD_LEVEL: True}
+ON = {POD_LEVEL: True, "NodeDeclaredFeatures": True}
 
 
 def whole(cpu: str, name: str = "p") -> PodBuilder:
@@ -256,9 +256,8 @@ def test_a_resize_adds_a_first_request_of_another_resource_only_in_v1_34(kuberne
     [
         pytest.param(NEW, {}, (), POD_LEVEL, id="v1.36 and a node that declares nothing"),
         pytest.param(NEW, {}, (POD_LEVEL,), "", id="a node that declares it"),
-        pytest.param(NEW, {"NodeDeclaredFeatures": False}, (), "", id="nobody checks"),
-        pytest.param(MIDDLE, ON, (), "", id="v1.35, where nobody checks by default"),
-        pytest.param(MIDDLE, {**ON, "NodeDeclaredFeatures": True}, (), POD_LEVEL, id="v1.35 with both gates"),
+        pytest.param(MIDDLE, ON, (), POD_LEVEL, id="v1.35 with both gates"),
+        pytest.param(MIDDLE, ON, (POD_LEVEL,), "", id="v1.35 and a node that declares it"),
     ],
 )
 def test_the_node_of_a_resized_pod_must_declare_it(

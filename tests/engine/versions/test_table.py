@@ -18,7 +18,18 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import make_log, replay, trace_digest, trace_lines
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_node, make_pod
-from scheduler_engine.versions import DEFAULT, GATES, ROWS, UNSIMULATED, VERSIONS, Rules, explanation, minor, rules_for
+from scheduler_engine.versions import (
+    DEFAULT,
+    GATES,
+    NEEDS,
+    ROWS,
+    UNSIMULATED,
+    VERSIONS,
+    Rules,
+    explanation,
+    minor,
+    rules_for,
+)
 from scheduler_engine.versions.gates import ABSENT, LOCKED, OFF, ON
 
 OTHERS = VERSIONS[1:]
@@ -32,8 +43,9 @@ def test_every_row_is_a_field_and_every_field_a_row() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_row_has_a_value_per_version_or_a_gate_a_sentence_and_a_source(row: Any) -> None:
-    assert len(row.values) == len(VERSIONS) or (row.values == () and row.gate)
+    assert len(row.values) == len(VERSIONS) or (row.values == () and (row.gate or row.gates))
     assert row.gate in {"", *GATES}
+    assert {*row.gates} <= {*GATES, *UNSIMULATED}
     assert explanation(row).endswith(".")
     assert row.source
 
@@ -47,7 +59,8 @@ def test_a_row_differs_between_versions(row: Any) -> None:
 def test_a_gate_has_a_default_per_version_and_a_rule_unless_it_is_locked(gate: Any) -> None:
     assert len(gate.defaults) == len(VERSIONS)
     assert {*gate.defaults} <= {ABSENT, OFF, ON, LOCKED}
-    assert {*gate.defaults} == {LOCKED} or any(row.gate == gate.name for row in ROWS)
+    has_rule = any(gate.name in (row.gate, *row.gates) for row in ROWS)
+    assert {*gate.defaults} == {LOCKED} or has_rule or gate.name in NEEDS or gate.name in str(NEEDS.values())
 
 
 @pytest.mark.parametrize(

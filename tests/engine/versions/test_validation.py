@@ -89,12 +89,12 @@ def always(*errors: str) -> tuple[list[str], ...]:
 CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
     "a container with its own policy": (
         pod(container(restartPolicy="OnFailure")),
-        (["spec.containers[0].restartPolicy: Forbidden: may not be set for non-init containers"], [], []),
+        ([], [], []),
     ),
     "an unknown policy of a container": (
         pod(container(restartPolicy="Sometimes")),
         (
-            ["spec.containers[0].restartPolicy: Forbidden: may not be set for non-init containers"],
+            [],
             *[
                 [
                     'spec.containers[0].restartPolicy: Unsupported value: "Sometimes": supported values: "Always", '
@@ -157,7 +157,7 @@ CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
     "a rule that restarts all containers": (
         pod(initContainers=[{**container(**rules("RestartAllContainers")), "name": "first"}]),
         (
-            [f'{FIRST}.restartPolicy: Unsupported value: "Never": supported values: "Always"'],
+            [],
             [
                 f'{FIRST}.restartPolicyRules[0].action: Unsupported value: "RestartAllContainers": supported values: '
                 '"Restart"'
@@ -168,7 +168,7 @@ CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
     "an unknown action": (
         pod(initContainers=[{**container(**rules("Wait")), "name": "first"}]),
         (
-            [f'{FIRST}.restartPolicy: Unsupported value: "Never": supported values: "Always"'],
+            [],
             [f'{FIRST}.restartPolicyRules[0].action: Unsupported value: "Wait": supported values: "Restart"'],
             [
                 f'{FIRST}.restartPolicyRules[0].action: Unsupported value: "Wait": supported values: "Restart", '
@@ -199,7 +199,7 @@ CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
             )
         ),
         (
-            ["spec.containers[0].restartPolicy: Forbidden: may not be set for non-init containers"],
+            [],
             [
                 f"{RULES}: Too long: may not be more than 20 bytes",
                 f'{RULES}[19].exitCodes.operator: Unsupported value: "Is": supported values: "In", "NotIn"',
@@ -433,16 +433,12 @@ CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
 def test_a_manifest_is_judged_by_its_version(words: str) -> None:
     manifest, expected = CASES[words]
     for version, errors in zip(VERSIONS, expected, strict=True):
-        assert [str(error) for error in validate(manifest, rules=rules_for(version))] == errors, version
+        rules = rules_for(version, {"PodCertificateRequest": True})
+        assert [str(error) for error in validate(manifest, rules=rules)] == errors, version
 
 
 GATES: dict[str, tuple[str, bool, Data, str]] = {
-    "restart rules can be switched off": (
-        "ContainerRestartRules",
-        False,
-        pod(container(restartPolicy="Never")),
-        "may not be set for non-init containers",
-    ),
+    "restart rules can be switched off": ("ContainerRestartRules", False, pod(container(restartPolicy="No")), ""),
     "so can the action": (
         "RestartAllContainersOnContainerExits",
         False,
@@ -567,7 +563,9 @@ def test_an_older_version_drops_fields_that_it_does_not_know_from_what_is_stored
     token = {"signerName": "acme.example/x", "keyType": "ED25519", "keyPath": "k", "userAnnotations": {"a.b/c": "d"}}
     projected = {"sources": [{"podCertificate": token}]}
     declaring = of_kind("v1", "Node", "n1", status={"declaredFeatures": ["A"]})
-    cluster = Cluster(kubernetes=NEW).apply(declaring, pod(volumes=[{"name": "v", "projected": projected}]))
+    cluster = Cluster(kubernetes=NEW, feature_gates={"PodCertificateRequest": True})
+    cluster.apply(declaring, pod(volumes=[{"name": "v", "projected": projected}]))
+    assert "userAnnotations" in str(cluster.pod("x").manifest)
     cluster.execute({"kind": "kubernetes", "version": OLD, "feature_gates": {}})
     changes = {"metadata": {"labels": {"a": "b"}}}
     for kind, key in (("Pod", "default/x"), ("Node", "n1")):
@@ -675,6 +673,8 @@ RESOURCES, DIRECTIVES = "MutablePodResourcesForSuspendedJobs", "MutableSchedulin
             id="both gates off",
         ),
         pytest.param(OLD, {}, job(True, nodeSelector={"a": "b"}), "spec.template", id="node selector in v1.34"),
+        pytest.param(MIDDLE, {}, job(True, nodeSelector={"a": "b"}), "spec.template", id="node selector in v1.35"),
+        pytest.param(MIDDLE, {DIRECTIVES: True}, job(True, nodeSelector={"a": "b"}), "", id="in v1.35, gate on"),
         pytest.param(NEW, {RESOURCES: False}, job(True, affinity=NEAR), "", id="node affinity"),
         pytest.param(NEW, {RESOURCES: False}, job(True, {"labels": {"a": "b"}}), "", id="labels"),
         pytest.param(NEW, {}, job(True, affinity=APART), "spec.template.spec", id="not the affinity to pods"),
@@ -694,6 +694,38 @@ def test_the_template_of_a_suspended_job_changes(
         assert (error.path, error.message.endswith("field is immutable")) == (path, True)
     else:
         cluster.apply(changed)
+
+
+@pytest.mark.parametrize("gates", [{}, {RESOURCES: False}, {DIRECTIVES: False}, {RESOURCES: False, DIRECTIVES: False}])
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("changed", "stays"),
+    [
+        pytest.param(job(True, nodeSelector={"a": "b"}), False, id="node selector"),
+        pytest.param(job(True, tolerations=[{"key": "a", "operator": "Exists"}]), False, id="tolerations"),
+        pytest.param(job(True, schedulingGates=[{"name": "a.b/c"}]), False, id="scheduling gates"),
+        pytest.param(job(True, affinity=NEAR), False, id="node affinity"),
+        pytest.param(job(True, {"labels": {"a": "b"}}), False, id="labels"),
+        pytest.param(job(True, {"annotations": {"a": "b"}}), False, id="annotations"),
+        pytest.param(job(True, affinity=APART), True, id="not the affinity to pods"),
+        pytest.param(job(True, hostNetwork=True), True, id="not the network"),
+    ],
+)
+def test_a_suspended_job_that_never_ran_can_be_directed(
+    version: str, gates: dict[str, bool], changed: Data, stays: bool
+) -> None:
+    known = {} if version == OLD else gates
+    cluster = Cluster(kubernetes=version, feature_gates=known).apply(make_node("n1"), job(True)).settle()
+    if stays:
+        with pytest.raises(Rejected, match="field is immutable"):
+            cluster.apply(changed)
+        return
+    before = cluster.simulation.api.existing("Job", "default/j").spec["template"]
+    cluster.apply(changed)
+    after = cluster.simulation.api.existing("Job", "default/j").spec["template"]
+    inner = [part for part in changed["spec"]["template"]["spec"] if part not in ("containers", "restartPolicy")]
+    assert before != after
+    assert [after["spec"][part] for part in inner] == [changed["spec"]["template"]["spec"][part] for part in inner]
 
 
 def test_the_template_of_a_running_job_stays() -> None:
@@ -851,7 +883,8 @@ UPDATES: dict[str, tuple[Data, Data, tuple[str, ...]]] = {
 def test_objects_of_csi_drivers_are_checked(words: str) -> None:
     manifest, expected = CSI_CASES[words]
     for version, errors in zip(VERSIONS, expected, strict=True):
-        assert [str(error) for error in validate(manifest, rules=rules_for(version))] == errors, version
+        rules = rules_for(version, {"PodCertificateRequest": True})
+        assert [str(error) for error in validate(manifest, rules=rules)] == errors, version
 
 
 @pytest.mark.parametrize("words", UPDATES)

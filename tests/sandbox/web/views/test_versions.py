@@ -232,3 +232,26 @@ def test_the_api_refuses_what_no_scheduler_could_follow(body: Any, message: str)
     assert status == 422
     assert message in json.dumps(answer)
     assert not Sandbox.objects.exists()
+
+
+NAMED = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  hostnameOverride: h
+  containers: [{name: c, image: i}]
+"""
+
+
+def test_the_notice_names_a_dropped_field_unless_the_stored_object_uses_it(visitor: Any) -> None:
+    told = "v1.34.1 drops this field while the feature gate HostnameOverride is off"
+    answer = visitor.post("apply/", manifests=NAMED)
+    assert (answer.status_code, answer["HX-Retarget"]) == (200, "#notice")
+    assert told in answer.content.decode()
+    visitor.post("do/kubernetes/", version=NEW)
+    kept = NAMED.replace("web", "kept")
+    assert visitor.post("apply/", manifests=kept).status_code == 204
+    visitor.post("do/kubernetes/", version=OLD)
+    assert visitor.post("apply/", manifests=kept.replace("name: kept", "name: kept, labels: {a: b}")).status_code == 204
+    assert told in visitor.post("apply/", manifests=kept.replace("kept", "other")).content.decode()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 
+from sandbox.runtime.local import local
 from scheduler_engine.lesson import Lesson, load_lessons, read_lesson
 from scheduler_engine.lesson.daily import daily, daily_text, seed_of
 from scheduler_engine.scenario import FOLDER
@@ -70,7 +71,7 @@ def shelf(name: str) -> list[Lesson]:
 
 @lru_cache(UPLOADED_IN_CACHE)
 def _uploaded(text: str) -> Lesson:
-    return read_lesson(text, "lesson.yaml", FILE_LIMITS)
+    return read_lesson(text, "lesson.yaml", FILE_LIMITS, *local.readers)
 
 
 def lesson_of(slug: str, text: str = "") -> Lesson | None:

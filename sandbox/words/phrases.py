@@ -62,6 +62,9 @@ LEAVES = {
 }
 """Outcome of an attempt → key of what comes next."""
 
+FEW_WORDS = 4
+"""Words of a reason that no pattern shortens, such as that of somebody's own plugin."""
+
 
 @lru_cache(4096)
 def short_reason(reasons: tuple[str, ...]) -> str:
@@ -74,7 +77,8 @@ def short_reason(reasons: tuple[str, ...]) -> str:
             match = pattern.search(reason)
             if match:
                 return say(key, **match.groupdict())
-    return " ".join(reasons[0].split()[:3]) if reasons else say("phrases.refused")
+    words = reasons[0].removeprefix("node(s) ").split() if reasons else say("phrases.refused").split()
+    return " ".join(words[:FEW_WORDS]) + ("…" if len(words) > FEW_WORDS else "")
 
 
 def plural(number: int, thing: str) -> str:

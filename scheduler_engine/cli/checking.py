@@ -98,7 +98,7 @@ def _checked(name: str, version: Version, own: OwnPlugins) -> Checked:
 def _played(text: bytes, name: str, version: Version, own: OwnPlugins) -> tuple[str, list[str], bool]:
     """Return the title of a scenario or lesson, its failures, and True if it expects nothing. Raises Rejected."""
     if document_in(text, name, FILE_LIMITS, "scenario").data.get("kind") == LESSON:
-        lesson = read_lesson(text, name, FILE_LIMITS)
+        lesson = read_lesson(text, name, FILE_LIMITS, own)
         return lesson.title, problems_of(replace(lesson, scenario=version.of(lesson.scenario))), False
     scenario = version.of(read_scenario(text, name, FILE_LIMITS, own))
     failures = [f"{scenario.where(path)}: {text}" for path, text in played_through(scenario)[0]]

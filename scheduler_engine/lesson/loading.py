@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from scheduler_engine.api.loading import DEFAULT_LIMITS
 from scheduler_engine.api.parsing import Limits, Place
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.lesson.format import KIND, LESSON
 from scheduler_engine.lesson.model import Item, Lesson, Look, Option, Part, Question, Steps, Task, WrongWay
 from scheduler_engine.lesson.predictions import KINDS
+from scheduler_engine.own_plugins import NO_PLUGINS, OwnPlugins
 from scheduler_engine.scenario.format import API_VERSION
 from scheduler_engine.scenario.loading import command_from
 from scheduler_engine.scenario.model import Origin, Scenario
@@ -41,27 +43,29 @@ def load_lesson(path: Path) -> Lesson:
     return read_lesson(path.read_bytes(), path.name, FILE_LIMITS)
 
 
-def read_lesson(text: str | bytes, name: str = "lesson.yaml", limits: Limits = DEFAULT_LIMITS) -> Lesson:
+def read_lesson(
+    text: str | bytes, name: str = "lesson.yaml", limits: Limits = DEFAULT_LIMITS, own: OwnPlugins = NO_PLUGINS
+) -> Lesson:
     """Return one lesson from the text of a file of this name; a leading number in the name only orders the list.
 
-    This checks only the format; ``verifying.problems_of`` plays it.
+    This checks only the format; ``verifying.problems_of`` plays it. ``own``: plugins that its configurations may name.
     """
     document = document_in(text, name, limits, "lesson")
     data: Data = document.data
     _rename_on(data, document.place)
-    problems = list(_problems(data))
+    problems = list(_problems(data, own.known))
     if problems:
         raise Rejected(at_lines(problems, document.place, name))
     slug = slug_of(name, (ENDING,))
     setup = tuple(command_from(step) for step in data.get("setup", ()))
     fields = {key: data[key] for key in OF_SCENARIO if key in data}
-    scenario = Scenario(slug, **fields, setup=setup, then=(), origin=Origin(name, document.place))
+    scenario = Scenario(slug, **fields, setup=setup, then=(), origin=Origin(name, document.place), plugins=own.known)
     more: Data = {key: data[key] for key in OF_LESSON if key in data}
     more |= {key: tuple(data[key]) for key in LISTS if key in data}
     return Lesson(slug, scenario, tuple(_part(part) for part in data["parts"]), **more)
 
 
-def _problems(data: Data) -> list[FieldError]:
+def _problems(data: Data, plugins: Sequence[type[Plugin]]) -> list[FieldError]:
     """Return all errors; for a file of another kind or version, only that."""
     if data.get("kind", KIND) != KIND:
         text = say("lesson-errors.other-kind", kind=data["kind"], wanted=KIND)
@@ -76,17 +80,18 @@ def _problems(data: Data) -> list[FieldError]:
     own = data.get("kubernetes", DEFAULT)
     if not problems and own in data.get("differs", {}):
         problems.append(FieldError(f"differs.{own}", "FieldValueForbidden", say("lesson-errors.own-version")))
-    return problems + _refused_in(data, any(error.path.startswith("feature_gates") for error in problems))
+    gates_judged = any(error.path.startswith("feature_gates") for error in problems)
+    return problems + _refused_in(data, gates_judged, plugins)
 
 
-def _refused_in(data: Data, gates_judged: bool) -> list[FieldError]:
+def _refused_in(data: Data, gates_judged: bool, plugins: Sequence[type[Plugin]]) -> list[FieldError]:
     """Return what Kubernetes refuses in gates, configurations and manifests, under the rules of each place."""
     errors, rules = first_rules(data)
     errors = [] if gates_judged else errors
     if isinstance(data.get("configuration"), dict):
-        errors += in_configuration(data["configuration"], "configuration", rules)
+        errors += in_configuration(data["configuration"], "configuration", rules, plugins)
     for path, steps, goes_on in _step_lists(data):
-        refused, after = refused_in(steps, path, rules)
+        refused, after = refused_in(steps, path, rules, plugins)
         errors += refused
         rules = after if goes_on else rules
     return errors

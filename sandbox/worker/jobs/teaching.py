@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.panels import TABS
+from sandbox.runtime.local import local
 from sandbox.storage.models import LONGEST_TITLE, printable
 from sandbox.storage.records import Position
 from sandbox.words.say import say
@@ -77,7 +78,7 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
     if len(text) > LONGEST_LESSON:
         raise Rejected(say("lesson.long", most=LONGEST_LESSON, length=len(text)))
     try:
-        lesson = read_lesson(text, name, FILE_LIMITS)
+        lesson = read_lesson(text, name, FILE_LIMITS, *local.readers)
     except Rejected as refusal:
         raise Rejected([in_text(error) for error in refusal.errors]) from refusal
     if problems := problems_of(lesson, TABS):

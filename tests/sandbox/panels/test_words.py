@@ -27,7 +27,8 @@ from tests.sandbox.scenarios import hatched
         (("node(s) didn't match pod topology spread constraints (missing required label)",), "label missing"),
         (("node(s) didn't satisfy existing pods anti-affinity rules",), "kept off"),
         (('persistentvolumeclaim "x" not found',), "claim missing"),
-        (("something quite new happened",), "something quite new"),
+        (("node(s) had maintenance soon",), "had maintenance soon"),
+        (("something quite new happened here",), "something quite new happened…"),
         ((), "no"),
     ],
 )

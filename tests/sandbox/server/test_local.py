@@ -115,6 +115,11 @@ def test_the_example_is_explained_and_a_site_without_it_says_what_is_missing(tmp
         # Without a configuration, the named plugin is enabled, except in lessons.
         assert "Maintenance" in json.dumps(api(server, "GET", f"{create(server)}/log")[1]["configuration"])
         assert api(server, "GET", f"{create(server, lesson='backoff')}/log")[1]["configuration"] is None
+        lesson = create(server, lesson_file=(folder / "maintenance.lesson.yaml").read_text())
+        status, part = api(server, "POST", f"{lesson}/lesson/answer", {"answers": ["node-b", "node-c"]})
+        assert status == 200, part
+        status, part = api(server, "POST", f"{lesson}/lesson/step", {"part": 0})
+        assert (part["done"], part["question"]["points"]["right"]) == (True, True), part
     with served(tmp_path) as server:
         for method, path, body in (("GET", base, None), ("POST", f"{base}/commands", {"kind": "run"})):
             status, told = api(server, method, path, body)

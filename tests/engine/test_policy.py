@@ -355,4 +355,4 @@ def test_the_command_names_the_line_of_a_bad_policy(tmp_path: Path, capsys: Any)
     assert capsys.readouterr().err == f'{policy}:4:3: predicates[0].name: predicate type not found for "Nothing"\n'
     policy.write_bytes(b"\xff\xfe\x00")
     assert main(["convert-policy", str(policy)]) == 2
-    assert "this is not valid UTF-8 text" in capsys.readouterr().err
+    assert "the text is not UTF-8" in capsys.readouterr().err

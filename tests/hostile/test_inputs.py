@@ -96,12 +96,13 @@ def test_a_forbidden_answer_is_detected(message: str, answer: Answer) -> None:
 SCENARIOS, MANIFESTS = "/api/v1/scenarios", "/api/v1/sandboxes/{sandbox_id}/{token}/manifests"
 JSON = {"content-type": "application/json"}
 PROBLEM = b'{"message": "No.", "errors": []}'
+LISTED = b'[{"name": "a", "title": "b", "about": "c", "group": "", "kubernetes": "v1.34", "steps": 0}]'
 
 
 @pytest.mark.parametrize(
     ("words", "path", "method", "answer"),
     [
-        ("", SCENARIOS, "GET", Answer(200, JSON, b'[{"name": "a", "title": "b", "about": "c"}]')),
+        ("", SCENARIOS, "GET", Answer(200, JSON, LISTED)),
         ("", SCENARIOS, "GET", Answer(429, JSON, PROBLEM)),
         ("", SCENARIOS, "POST", Answer(405, HTML, b"")),
         ("", SCENARIOS, "GET", Answer(431, HTML, b"The address is too long.")),

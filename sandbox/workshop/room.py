@@ -134,20 +134,23 @@ def _seats(owner: Participant | None, room: Workshop) -> QuerySet[Seat]:
 
 
 def take_seat(room: Workshop, owner: Participant | None, token: str) -> Seat:
-    """Return the current seat of a participant or the trainer, and create its sandbox if it has none yet.
+    """Return the current seat of a participant or the trainer, and create its sandbox if it has none.
 
-    Raise what ``sources.create`` raises.
+    A participant may have deleted an earlier one. Raise ``Rejected`` if the trainer's was deleted: its questions would
+    be answered by another run. Raise what ``sources.create`` raises.
     """
     seat = current(owner, room)
-    if seat.view_token:
+    if seat.sandbox_id is not None:
         return seat
+    if owner is None and seat.view_token:
+        raise Rejected(say("room.no-trainer-sandbox"))
     sandbox = sources.create(sources.from_text(seat.source), tokens.seat_token(token, seat.number))
     with transaction.atomic():
         # Meanwhile the room may have been paused, resumed or closed, the owner removed, and the key withdrawn.
         frozen = Workshop.objects.select_for_update().filter(pk=room.pk).values_list("frozen", flat=True).first()
         now = room.people.filter(pk=owner.pk).first() if owner is not None else None
         locked = Seat.objects.select_for_update().get(pk=seat.pk)
-        if not locked.view_token:
+        if locked.sandbox_id is None:
             locked.sandbox, locked.began = sandbox, sandbox.head
             locked.view_token = tokens.view_token(tokens.seat_token(token, seat.number))
             locked.save()

@@ -27,6 +27,15 @@ from scheduler_engine.scenario.expectations import EXPECTATIONS
 EVENT_STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
 EVENTS_BODY = {"responses": {200: {"content": EVENT_STREAM, "description": "OK"}}}
 
+NEEDED: dict[str, tuple[str, ...]] = {
+    "verdict": ("pod", "node"),
+    "score": ("pod", "node", "plugin"),
+    "total": ("pod", "node"),
+    "leader": (),
+    "clock": (),
+}
+"""Fact → the fields that say what it is about. A fact without a row is about a pod."""
+
 router = Router(tags=["Programs"])
 
 
@@ -38,7 +47,8 @@ def explain(request: HttpRequest, sandbox_id: UUID, token: str, asked: Query[exp
     about = asked.pod, nodes, asked.attempt, asked.cycle, moment_of(asked.at)
     found = engines.read(access.sandbox, jobs.explanation, *about)
     if found is None:
-        field, row = ("pod", "errors.no-pod-here") if asked.attempt is asked.cycle else ("attempt", "errors.no-attempt")
+        chosen = [name for name in ("attempt", "cycle") if getattr(asked, name) is not None]
+        field, row = (chosen[0], "errors.no-attempt") if chosen else ("pod", "errors.no-pod-here")
         raise BadQuery(404, field, "FieldValueNotFound", say(row, pod=asked.pod))
     if isinstance(found, list):
         cycles = ", ".join(map(str, found))
@@ -103,6 +113,9 @@ def collect(request: HttpRequest, sandbox_id: UUID, token: str, body: shapes.Fac
     """Collect a fact of a moment as an expectation, as “Expect this” does."""
     access = access_to(request, sandbox_id, token, True)
     about = body.dict(exclude={"fact", "at"}, exclude_none=True)
+    for field in NEEDED.get(body.fact, ("pod",)):
+        if not about.get(field):
+            raise BadQuery(422, field, "FieldValueRequired", say("errors.fact-needs", fact=body.fact, field=field))
     kept = expectations.expect(access.sandbox, body.fact, about, moment_of(body.at), printable(who))
     return Status(201, {"key": kept.pk, "expectation": json.loads(kept.expectation)})
 

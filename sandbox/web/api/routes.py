@@ -24,7 +24,7 @@ from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
 from sandbox.web.access import field_problem
 from sandbox.web.api import answers, content, lessons, links, programs, questions, shapes, timelines
-from sandbox.web.api.access import ONE, PROBLEMS, access_to, addresses_of, check_rate
+from sandbox.web.api.access import ONE, PROBLEMS, access_to, addresses_of, check_rate, moment_of
 from sandbox.web.api.states import UNREAD, changed, state_of
 from sandbox.web.files import FILES, attachment
 from sandbox.web.shared import FOR_AN_HOUR, same_for_all
@@ -165,6 +165,7 @@ def facts(
     access = access_to(request, sandbox_id, token, False)
     if panel not in PANELS:
         raise HttpError(404, say("errors.no-panel", panels=", ".join(PANELS)))
+    moment_of(at)
     view = View.from_mapping({"pod": pod, "node": node, "plugin": plugin, "cycle": cycle, "at": at})
     place, shown = engines.now(access.sandbox, jobs.facts, panel, view)
     return {"panel": panel, "head": place.position.head, "facts": shown}
@@ -222,7 +223,7 @@ def export(
 ) -> Any:
     """Export a scenario, manifests, a snapshot for kube-scheduler-simulator, or the trace."""
     access = access_to(request, sandbox_id, token, False)
-    title, moment = access.sandbox.title, View.from_mapping({"at": options.at}).at
+    title, moment = access.sandbox.title, moment_of(options.at)
     wanted = ExportOptions(form, options.setup, options.expect, options.added, options.kwok)
     exported = engines.read(access.sandbox, jobs.export, wanted, title, moment)
     return attachment(exported, form, title)

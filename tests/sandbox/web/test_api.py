@@ -140,7 +140,10 @@ def test_a_program_learns_what_would_let_a_pod_run_and_does_it() -> None:
     assert [pod["spec"].get("nodeName") for pod in pods if pod["metadata"]["name"] == "huge"] == [fix["node"]]
 
 
-@pytest.mark.parametrize("route", ["fixes", "fit", "leave", "headroom", "differences", "seeds"])
+MOMENTS = ["fixes", "fit", "leave", "headroom", "differences", "seeds", "panels/scores", "export/scenario"]
+
+
+@pytest.mark.parametrize("route", MOMENTS)
 def test_a_moment_that_is_none_is_refused(route: str) -> None:
     answer = get(f"{cluster()}/{route}", at="abc", **ABOUT.get(route, {}))
     assert answer.status_code == 422

@@ -11,7 +11,9 @@ from django.test import Client
 
 from sandbox.changes import once
 from sandbox.storage.models import CommandRecord, Done, Expectation, Sandbox
+from sandbox.web.api.programs import NEEDED
 from scheduler_engine.answers import explained
+from scheduler_engine.scenario.facts import FACTS
 from scheduler_engine.testing import make_node, make_pod
 from tests.sandbox.web.test_api import cluster, create_sandbox, get, post
 
@@ -74,6 +76,22 @@ def test_an_earlier_attempt_is_explained_as_it_was() -> None:
     assert (first["attempt"]["number"], first["attempt"]["outcome"]) == (1, "unschedulable")
     assert all(node["why"] for node in first["attempt"]["nodes"])
     assert last["attempt"]["chosen"]["node"] == "n3"
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"attempt": 9}, "attempt"),
+        ({"cycle": 9}, "cycle"),
+        ({"attempt": 9, "cycle": 9}, "attempt"),
+        ({"pod": "default/nobody"}, "pod"),
+    ],
+)
+def test_the_parameter_of_an_unknown_attempt_is_named(asked: dict[str, Any], field: str) -> None:
+    answer = get(f"{crowded()}/explain", **{"pod": "default/web", **asked})
+    assert answer.status_code == 404
+    (error,) = answer.json()["errors"]
+    assert (error["path"], "no such attempt" in error["message"]) == (field, field != "pod")
 
 
 def test_a_node_that_is_named_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,6 +216,18 @@ def test_expectations_are_collected_listed_and_dropped() -> None:
     assert (later["place"], later["wrong"], bool(later["differs"])) == ("behind", [], True)
     path = f"{base}/expectations/{listed['key']}"
     assert (delete(path), delete(path)) == (204, 404)
+    assert not Expectation.objects.exists()
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_fact_about_nothing_is_not_collected(fact: str) -> None:
+    base = crowded()
+    fields = {"pod": "default/web", "node": "n1", "plugin": "NodeResourcesFit"}
+    for field in NEEDED.get(fact, ("pod",)):
+        answer = post(f"{base}/expectations", {**fields, "fact": fact, field: ""})
+        assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, field)
+        answer = post(f"{base}/expectations", {"fact": fact, **{key: fields[key] for key in fields if key != field}})
+        assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, field)
     assert not Expectation.objects.exists()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from sandbox.words.say import say
 from sandbox.workshop.models import Workshop
 from tests.sandbox.authority.world import LESSON, ROOM
 
@@ -78,6 +79,24 @@ def test_a_participant_takes_a_sandbox_of_what_the_trainer_sends() -> None:
     row = read(f"{room['api']}/board?order=steps&find=ada")[0]
     assert (row["name"], row["steps"], row["watch"] != "", row["help"]) == ("Ada", 0, True, "")
     assert read(f"{room['api']}/board?find=nobody") == []
+
+
+def test_a_participant_who_deleted_a_sandbox_takes_another() -> None:
+    room = create_room(scenario="node-selector")
+    ada = join(room, "Ada")
+    first = told(f"{ada['api']}/take")["sandboxes"][0]["addresses"]
+    told(first["api"], method="DELETE", status=204)
+    assert read(ada["api"])["sandboxes"][0]["addresses"] is None
+    second = told(f"{ada['api']}/take")["sandboxes"][0]["addresses"]
+    assert second["id"] != first["id"]
+    assert told(f"{room['api']}/step", {"step": "stage"}) == {"done": 1, "failures": []}
+    assert told(f"{ada['api']}/take")["sandboxes"][0]["addresses"] == second
+
+
+def test_a_trainer_whose_sandbox_was_deleted_is_told() -> None:
+    room = create_room(scenario="node-selector")
+    told(read(room["api"])["sandboxes"][0]["addresses"]["api"], method="DELETE", status=204)
+    assert told(f"{room['api']}/take", status=422)["message"] == say("room.no-trainer-sandbox")
 
 
 def test_help_is_allowed_and_revoked() -> None:

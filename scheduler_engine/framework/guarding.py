@@ -6,13 +6,16 @@ In kube-scheduler, a panic ends the process; here it becomes the error that the 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any, NoReturn
 
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.events import ActionType, ClusterEvent
+from scheduler_engine.framework.facts import Fact, Facts, fact
 from scheduler_engine.framework.interface import EventRegistration, Hint, HintFunction, PluginError, PreFilterResult
 from scheduler_engine.framework.shown import as_utf_8, shown
 from scheduler_engine.framework.status import Code, Status
@@ -102,10 +105,10 @@ ABSTRACT, GUARDED = "__isabstractmethod__", "is_guarded"
 
 def guard(plugin: type) -> None:
     """Replace the methods of a class: they raise PluginError for any exception, and for a result of a wrong type."""
-    for name, is_valid in RESULTS.items():
+    for name in (*RESULTS, *EXPLAINING):
         method = inspect.getattr_static(plugin, name, None)
         if inspect.isfunction(method) and not (hasattr(method, GUARDED) or getattr(method, ABSTRACT, False)):
-            guarded = _guarded(name, method, is_valid)
+            guarded = _explained(name, method) if name in EXPLAINING else _guarded(name, method, RESULTS[name])
             guarded = MORE[name](guarded) if name in MORE else guarded
             setattr(guarded, GUARDED, True)
             setattr(plugin, name, guarded)
@@ -113,7 +116,7 @@ def guard(plugin: type) -> None:
 
 def unguarded(plugin: type) -> list[str]:
     """Return the names that a class has for something else than a method, in which no failure would be caught."""
-    found = ((name, inspect.getattr_static(plugin, name, guard)) for name in RESULTS)
+    found = ((name, inspect.getattr_static(plugin, name, guard)) for name in (*RESULTS, *EXPLAINING))
     return [name for name, method in found if not inspect.isfunction(method)]
 
 
@@ -137,6 +140,53 @@ def _refuse(method: str, result: Any) -> NoReturn:
     if inspect.iscoroutine(result):
         result.close()
     raise PluginError(say("refusals.plugin-returned", method=method, result=shown(repr, result)))
+
+
+def _explained(name: str, method: Callable[..., Any]) -> Callable[..., Facts]:
+    """Return a method that explains, or says why it cannot."""
+
+    @wraps(method)
+    def call(plugin: Any, state: Any, pod: Pod, node_info: Any, *more: Any) -> Facts:
+        try:
+            result = method(plugin, state, pod, node_info, *more)
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 – It may do anything.
+            text = _with_line(problem, method.__code__.co_filename)
+            text = say("refusals.plugin-explains-nothing", method=name, problem=text)
+        else:
+            if _are_facts(result):
+                facts: Facts = result
+                return facts
+            text = say("refusals.plugin-returned", method=name, result=shown(repr, result))
+        return EXPLAINING[name](plugin, Facts(fact("own.because", text=text)), state, pod, node_info, *more)
+
+    return call
+
+
+def _with_status(plugin: Any, facts: Facts, state: Any, pod: Pod, node_info: Any) -> Facts:
+    return replace(facts, status=plugin.filter(state, pod, node_info))
+
+
+def _with_score(plugin: Any, facts: Facts, state: Any, pod: Pod, node_info: Any, raw: Mapping[str, int]) -> Facts:
+    scores = dict(raw)
+    if hasattr(plugin, "normalize_score"):
+        plugin.normalize_score(state, pod, scores)
+    return replace(facts, raw=raw[node_info.name], normalized=scores[node_info.name])
+
+
+EXPLAINING: dict[str, Callable[..., Facts]] = {"explain_filter": _with_status, "explain_score": _with_score}
+"""Method that says why → what adds the answer itself, if it fails to say why."""
+
+
+def _are_facts(result: Any) -> bool:
+    if not isinstance(result, Facts):
+        return False
+    return _is_status(result.status) and all(isinstance(item, Fact) for item in (result.says, *result.shown))
+
+
+def _with_line(problem: BaseException, path: str) -> str:
+    """Return an exception in words, with the last line of the file at ``path`` that it came through."""
+    lines = [step.lineno for step in extract_tb(problem.__traceback__) if step.filename == path]
+    return f"{type(problem).__name__}: {shown(str, problem)} ({Path(path).name}, line {lines[-1]})"
 
 
 @record(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from scheduler_engine import plugin_api
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.status import SUCCESS
 from scheduler_engine.own_plugins import GROUP, IN_TREE, checked, plugin_at
-from scheduler_engine.plugin_api import Code, PluginError, PreFilterResult, Status, error, unschedulable
+from scheduler_engine.plugin_api import Code, Facts, PluginError, PreFilterResult, Status, error, unschedulable
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.scenario.attempts import RunView
@@ -371,6 +371,27 @@ def test_without_facts_the_recorded_answer_is_shown() -> None:
     attempt = cluster.attempts("web")[-1]
     assert attempt.scores("quiet")["Everywhere"]["raw"] == 7
     assert not any("Everywhere" in text for text in scores_in_words(cluster.simulation, attempt, "quiet"))
+
+
+class Wordless(Quiet):
+    name = "Wordless"
+
+    def explain_filter(self, state: Any, pod: Any, node_info: Any) -> Any:
+        return {}[node_info.name]
+
+    def explain_score(self, state: Any, pod: Any, node_info: Any, raw: Any) -> Any:
+        return Facts("many words")  # type: ignore[arg-type]
+
+
+def test_an_explanation_that_fails_says_so_and_the_status_stays() -> None:
+    cluster = Cluster(plugins=[Wordless]).apply(*NODES, make_node("also"), make_pod("web")).run()
+    simulation, attempt = cluster.simulation, cluster.attempts("web")[-1]
+    line = Wordless.explain_filter.__wrapped__.__code__.co_firstlineno + 1
+    failed = f"explain_filter failed: KeyError: 'loud' (test_own_plugins.py, line {line})"
+    assert refusal(simulation, attempt, "loud") == [failed]
+    assert attempt.verdict("loud") == ("Wordless", "Unschedulable", ("node is loud",))
+    [score] = [text for text in scores_in_words(simulation, attempt, "quiet") if text.startswith("Wordless")]
+    assert score.startswith("Wordless: explain_score must not return Facts(says='many words'")
 
 
 def test_runs_copies_and_pickles_continue_alike() -> None:

@@ -57,6 +57,7 @@ def asked(access: RoomAccess) -> dict[str, Any]:
         "of": access.room.people.count(),
         "choices": json.loads(question.choices),
         "has_answered": answer is not None,
+        "answer": chosen,
         "chosen": displayed(question, chosen) if answer else [],
         "can_reveal": can_reveal(access.room, question),
         "verdict": is_right(question, chosen) if answer else None,

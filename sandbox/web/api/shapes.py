@@ -32,9 +32,9 @@ Configuration = Literal["", *CONFIGURATIONS]  # type: ignore[valid-type]
 
 
 class Strict(Schema):
-    """A body in which an unknown field is an error."""
+    """A body in which an unknown field is an error, and so is a value of another type, such as a number as a text."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class NewSandbox(Strict):

@@ -176,8 +176,9 @@ class Bar(Schema):
 
 class RoomQuestion(Schema):
     """The current question. ``answered``: how many of ``of`` participants have answered. ``bars``: the answers of the
-    room; a participant gets them when the question is ``over``. ``waits``: what *reveal* waits for, "" = nothing.
-    ``chosen``: your own answer, null = none. ``verdict``: whether it is right; null until that is revealed.
+    room; a participant gets them when the question is ``over``. ``can_reveal`` and ``waits`` are for the trainer: what
+    *reveal* waits for, "" = nothing. ``chosen``: your own answer, null = none. ``verdict``: whether it is right; null
+    until that is revealed.
     """
 
     number: int

@@ -101,8 +101,9 @@ def _question(access: RoomAccess) -> dict[str, Any] | None:
         "over": question.over is not None,
         "revealed": question.revealed is not None,
         "bars": [asdict(bar) for bar in (*context["bars"], *context["others"])],
-        "chosen": context["chosen"] if context["has_answered"] else None,
-        **{name: context[name] for name in ("choices", "can_reveal", "waits", "answered", "of", "verdict")},
+        "chosen": context["answer"] if context["has_answered"] else None,
+        "can_reveal": access.role == "trainer" and context["can_reveal"],
+        **{name: context[name] for name in ("choices", "waits", "answered", "of", "verdict")},
     }
 
 

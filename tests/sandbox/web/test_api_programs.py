@@ -231,6 +231,23 @@ def test_a_fact_about_nothing_is_not_collected(fact: str) -> None:
     assert not Expectation.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("route", "body"),
+    [
+        ("head", {"to": True}),
+        ("head", {"to": "0"}),
+        ("wait", {"until": [], "seconds": "5"}),
+        ("fork", {"anew": "yes"}),
+        ("expectations", {"fact": "placement", "pod": 5}),
+    ],
+)
+def test_a_value_of_another_type_is_refused(route: str, body: dict[str, Any]) -> None:
+    base = crowded()
+    head = Sandbox.objects.get().head
+    assert post(f"{base}/{route}", body).status_code == 422
+    assert Sandbox.objects.get().head == head
+
+
 def test_a_deleted_sandbox_is_gone() -> None:
     base, other = crowded(), cluster()
     assert delete(base) == 204

@@ -127,13 +127,23 @@ def test_the_scheduler_answers_a_prediction_of_the_room() -> None:
     room = create_room(scenario="nothing-fits")
     ada, trainer = join(room, "Ada"), read(room["api"])["sandboxes"][0]["addresses"]["api"]
     asked = told(f"{room['api']}/predict", {"kind": "lane"})["question"]
-    assert asked["waits"] != ""
+    assert (asked["waits"] != "", asked["can_reveal"]) == (True, True)
+    assert not read(ada["api"])["question"]["can_reveal"], "only the trainer reveals"
+    told(f"{ada['api']}/answer", {"number": 1, "chosen": []}, status=422)
     told(f"{ada['api']}/answer", {"number": 1, "chosen": asked["choices"][:1]})
     assert "bars" in read(ada["api"])["question"]
     assert send("POST", f"{room['api']}/reveal", {"number": 1}).status_code == 422
     told(f"{trainer}/commands", {"kind": "run"})
     told(f"{room['api']}/reveal", {"number": 1})
     assert any(bar["right"] for bar in read(ada["api"])["question"]["bars"])
+
+
+def test_an_answer_without_a_choice_is_given_back_as_it_was_given() -> None:
+    room = create_room(scenario="node-selector")
+    ada = join(room, "Ada")
+    told(f"{room['api']}/ask", {"ask": "Which?", "choices": ["a", "b"], "right": [], "many": True})
+    told(f"{ada['api']}/answer", {"number": 1, "chosen": []})
+    assert read(ada["api"])["question"]["chosen"] == []
 
 
 def test_a_room_comes_from_its_file_and_becomes_one() -> None:

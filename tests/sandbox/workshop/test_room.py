@@ -255,7 +255,7 @@ def test_one_step_for_everybody_names_those_who_could_not_make_it(trainer: Perso
     before = ada.sit().head
     answer = trainer.post("step/", verb="pod")
     assert (answer.status_code, answer.headers["HX-Retarget"]) == (200, "#notice")
-    assert "Nobody there: has no sandbox yet" in answer.content.decode()
+    assert "Nobody there: has no sandbox" in answer.content.decode()
     assert Sandbox.objects.get(pk=ada.sit().pk).head == before + 1
     assert nobody.row is not None
     assert trainer.post("step/", verb="pod", to=[str(nobody.row.pk)]).status_code == 422

@@ -139,9 +139,8 @@ def _in_data(imported: Import) -> dict[str, Any]:
 
 def _report(imported: Import) -> list[str]:
     summary = imported.summary
-    nodes = "1 node, {} on it" if summary.nodes == 1 else f"{summary.nodes} nodes, {{}} on them"
-    bound = "1 pod" if summary.bound == 1 else f"{summary.bound} pods"
-    lines = [f"{nodes.format(bound)}, {summary.pending} without a node"]
+    pods = f"pods with a node: {summary.bound}, pods without one: {summary.pending}"
+    lines = [f"Nodes: {summary.nodes}, {pods}"]
     lines.append(imported.version_in_words())
     lines += [f"{notice.text} {', '.join(notice.examples)}".rstrip() for notice in imported.notices]
     for item in imported.skipped[:MOST_NAMES]:

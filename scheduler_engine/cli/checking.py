@@ -31,6 +31,7 @@ STATUSES = {PASSED: OK, FAILED: DIFFERENT, INVALID: UNUSABLE, OTHER: OK}
 WORDS = {PASSED: ("ok", "green"), FAILED: ("FAIL", "red"), INVALID: ("error", "red"), OTHER: ("skip", "yellow")}
 OTHERS = re.compile(rb"^apiVersion: *(?!scheduler-sandbox/)[^\s#]", re.MULTILINE)
 """The beginning of an object that is neither a scenario nor a lesson: a manifest, or a configuration."""
+NOT_A_SCENARIO = "not a scenario"
 ELEMENTS = {FAILED: "failure", INVALID: "error"}
 """Result of a file → its element in JUnit's XML."""
 
@@ -79,16 +80,15 @@ def _check_all(files: Sequence[str], version: Version, own: OwnPlugins) -> Itera
         except Unusable as problem:
             yield Checked(shown(name), "", INVALID, [problem.message])
             continue
-        for path in inside:
-            if path != name and OTHERS.search(read(path)):
-                yield Checked(path, "not a scenario", OTHER, [])
-            else:
-                yield _checked(path, version, own)
+        yield from (_checked(path, path != name, version, own) for path in inside)
 
 
-def _checked(name: str, version: Version, own: OwnPlugins) -> Checked:
+def _checked(name: str, in_folder: bool, version: Version, own: OwnPlugins) -> Checked:
     try:
-        title, failures, expects_nothing = _played(read(name), shown(name), version, own)
+        text = read(name)
+        if in_folder and OTHERS.search(text):
+            return Checked(shown(name), NOT_A_SCENARIO, OTHER, [])
+        title, failures, expects_nothing = _played(text, shown(name), version, own)
     except (Unusable, Rejected) as problem:
         errors = problem.errors if isinstance(problem, Rejected) else [problem.message]
         return Checked(shown(name), "", INVALID, [*map(str, errors)])

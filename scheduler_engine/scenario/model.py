@@ -49,6 +49,7 @@ def _above(path: str) -> list[str]:
 class Scenario:
     """``setup`` are the commands (JSON form) executed when it is opened, ``then`` the steps that a visitor would take:
     each a command, and beside it keys from ``steps.BESIDE``, including ``expect``: what holds after the step.
+
     ``opened``: what holds before the first step; ``expect``: what holds at the end. ``tab``: the tab of the workbench
     to show, "" = the one of the present stage. ``kubernetes``: the version that it begins under, with ``feature_gates``
     that differ from its defaults. ``engine``: the version of the engine that wrote it, "" = unknown. ``tags``: words

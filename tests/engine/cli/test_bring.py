@@ -27,7 +27,7 @@ def test_a_dump_becomes_a_scenario_that_runs(dumped: Path, tmp_path: Path, capsy
     assert main(["import", str(dumped), "--to", str(output)]) == 0
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "12 nodes, " in printed.err
+    assert "Nodes: 12, pods with a node: " in printed.err
     assert SECRET not in output.read_text()
     assert main(["run", str(output), "--quiet"]) == 0
     scenario = load_scenario(output)

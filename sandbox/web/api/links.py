@@ -27,6 +27,8 @@ def links(request: HttpRequest, sandbox_id: UUID, token: str, wanted: Query[shap
     access = access_to(request, sandbox_id, token, False)
     if wanted.act and not access.can_edit:
         raise HttpError(403, say("errors.view-only-token"))
+    if wanted.act and wanted.at:
+        raise HttpError(422, say("errors.act-or-at"))
     watch, own = access.watching, access.token
     addresses = {
         "view": _address(request, "workbench", access, watch),
@@ -47,13 +49,11 @@ def _address(request: HttpRequest, name: str, access: Access, token: str) -> str
 
 def _chosen(wanted: shapes.EmbedQuery) -> dict[str, str]:
     """Return the parameters of an embed. Raise ``Rejected`` with a sentence for each invalid one."""
-    at = "" if wanted.act else wanted.at
     chosen = {
         "panels": wanted.panels,
-        **{name: getattr(wanted, name) for name in ("pod", "node", "plugin", "tab")},
-        "at": at,
+        **{name: getattr(wanted, name) for name in ("pod", "node", "plugin", "tab", "at")},
         "steps": "1" if wanted.steps or wanted.act else "",
-        "live": "" if at else "1",
+        "live": "" if wanted.at else "1",
         "theme": wanted.theme if wanted.theme != frames.THEMES[0] else "",
         "size": wanted.size if wanted.size != frames.SIZES[0] else "",
     }

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
+from sandbox.words.say import say
 from tests.sandbox.web.test_api import API, create_sandbox, get, post
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +44,8 @@ def test_readers_may_change_it_only_by_the_edit_link() -> None:
     assert base.rpartition("/")[2] in get(f"{base}/links", act="true").json()["embed"]["iframe"]
     view = urlsplit(get(f"{base}/links").json()["api_view"]).path
     assert get(f"{view}/links", act="true").status_code == 403
+    both = get(f"{base}/links", act="true", at="1.0")
+    assert (both.status_code, both.json()["message"]) == (422, say("errors.act-or-at"))
 
 
 @pytest.mark.parametrize("query", [{"panels": "nothing"}, {"at": "no moment"}, {"theme": "pink"}, {"size": "huge"}])

@@ -78,6 +78,8 @@ def environment(directory: Path, prepared: Path) -> dict[str, str]:
         "STATIC_ROOT": str(prepared / "static"),
         "SECRET_KEY": "only-for-tests",
         "CREATE_RATE": "100",
+        # Other tests may take most of the machine: long commands run at low priority.
+        "COMMAND_SECONDS": str(PATIENCE),
     }
 
 

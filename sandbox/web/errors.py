@@ -63,7 +63,7 @@ def _over_quota(error: OverQuota) -> Refusal:
 
 
 def _rejected(error: Rejected) -> Refusal:
-    if len(error.errors) == 1 and not error.errors[0].path:
+    if len(error.errors) == 1 and not error.errors[0].path and not error.errors[0].line:
         return Refusal(422, error.errors[0].message)
     return Refusal(422, say("errors.unchanged"), error.errors)
 

@@ -30,6 +30,8 @@ class Hit(NamedTuple):
 
 TABLES = {"filter": "filter", "score": "scores", "postFilter": "preemption"}
 """Extension point → the tab that shows what plugins say there."""
+LONGEST_WANTED = 80
+"""Characters of a text to find."""
 EDIT = "edit"
 """Leads to the form or the YAML of the object, for people who may change it."""
 OWNERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget", "PriorityClass")

@@ -18,12 +18,13 @@ from sandbox.content.scenarios import scenarios
 from sandbox.content.shelf import placed_lesson
 from sandbox.limits.quotas import check_size
 from sandbox.panels import PANELS
+from sandbox.panels.facts.finding import LONGEST_WANTED
 from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
 from sandbox.storage.records import log_of
 from sandbox.web.access import field_problem
-from sandbox.web.api import answers, content, lessons, links, programs, questions, shapes, timelines
+from sandbox.web.api import answers, content, imports, lessons, links, programs, questions, shapes, timelines
 from sandbox.web.api.access import ONE, PROBLEMS, access_to, addresses_of, check_rate, moment_of
 from sandbox.web.api.states import UNREAD, changed, state_of
 from sandbox.web.files import FILES, attachment
@@ -185,6 +186,19 @@ def objects(
     return {"items": items, "next": following}
 
 
+@router.get(f"{ONE}/find", response={200: shapes.Hits, **PROBLEMS}, summary=say("api.find"))
+def find(
+    request: HttpRequest,
+    sandbox_id: UUID,
+    token: str,
+    q: str = Query(..., pattern=r"\S", max_length=LONGEST_WANTED, description=say("api.wanted")),
+    at: str = Query("", description=say("api.moment")),
+) -> Any:
+    access = access_to(request, sandbox_id, token, False)
+    hits, more = engines.read(access.sandbox, jobs.find, q, moment_of(at))
+    return {"hits": [hit._asdict() for hit in hits], "more": more}
+
+
 @router.get(f"{ONE}/log", response={200: shapes.Log, **PROBLEMS}, summary=say("api.log"))
 def log(request: HttpRequest, sandbox_id: UUID, token: str) -> Any:
     access = access_to(request, sandbox_id, token, False)
@@ -230,7 +244,16 @@ def export(
 
 
 api = answers.api
-for part in (content.router, router, timelines.router, questions.router, programs.router, lessons.router, links.router):
+for part in (
+    content.router,
+    router,
+    imports.router,
+    timelines.router,
+    questions.router,
+    programs.router,
+    lessons.router,
+    links.router,
+):
     api.add_router("", part)
 
 

@@ -366,6 +366,24 @@ class Objects(Schema):
     next: str
 
 
+class Hit(Schema):
+    """Something that matches. ``text`` is searched first; ``note`` says more. ``leads``: the parameters of the page's
+    address that show it.
+    """
+
+    kind: str
+    text: str
+    note: str
+    leads: dict[str, Any]
+
+
+class Hits(Schema):
+    """What matches, the best first. ``more``: how many more there are."""
+
+    hits: list[Hit]
+    more: int
+
+
 class Listed(Schema):
     name: str
     title: str

@@ -10,7 +10,7 @@ from django.shortcuts import render
 
 from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS, TABS
-from sandbox.panels.facts.finding import EDIT, Hit
+from sandbox.panels.facts.finding import EDIT, LONGEST_WANTED, Hit
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
 from sandbox.pool import engines
@@ -22,7 +22,6 @@ from scheduler_engine.metrics import CONTENT_TYPE
 
 T = TypeVar("T")
 
-LONGEST_WANTED = 80
 MOST_NAMED = 8
 READ = "read"
 """The lead to the object's YAML, for visitors who may not change it."""

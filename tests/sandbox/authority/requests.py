@@ -126,6 +126,7 @@ BY_API: dict[str, Request] = {
     "GET /reroll": of(cycle="1"),
     "GET /fixes": of(pod="default/held"),
     "GET /fit": of(pod="default/held"),
+    "GET /find": of(q="held"),
     "GET /leave": of(node="node-2"),
 }
 NEWCOMER = "none"
@@ -185,6 +186,7 @@ ON_OTHERS: dict[str, Request] = {
     "POST /join/": of(code="{code}", name="Zoe"),
     "POST /join/<code>/": of(name="Zoe"),
     "POST /api/v1/sandboxes": of(body="{}"),
+    "POST /api/v1/import": of(text=SCENARIO),
     "POST /api/v1/rooms": of(body="{}"),
     "POST /api/v1/rooms/join": of(body='{"code": "{code}", "name": "Zoe"}'),
 }

@@ -18,7 +18,7 @@ from tests.sandbox.served import Served, served
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 FENCES = [token for token in MarkdownIt().parse(DOCUMENT.read_text()) if token.type == "fence"]
-BASH, TAKES_A_LESSON, RUNS_A_ROOM = (token.content for token in FENCES if token.info == "bash")
+BASH, IMPORTS_A_DUMP, TAKES_A_LESSON, RUNS_A_ROOM = (token.content for token in FENCES if token.info == "bash")
 RUNS_A_SCENARIO, FIXES_A_POD = (token.content for token in FENCES if token.info == "py")
 
 MISSING = [name for name in ("curl", "jq") if shutil.which(name) is None]
@@ -58,6 +58,13 @@ def test_the_example_with_curl_answers_as_it_says(server: Served, tmp_path: Path
         DOCUMENT.parents[1],
     )
     assert "sha256" in replayed
+
+
+@pytest.mark.skipif(MISSING != [] and "CI" not in os.environ, reason=f"needs {' and '.join(MISSING)}")
+def test_the_example_imports_a_dump(server: Served, tmp_path: Path) -> None:
+    queue, message, sentence = run(["bash", "-euo", "pipefail", "-c", IMPORTS_A_DUMP], server, tmp_path).splitlines()
+    said = DOCUMENT.read_text().replace("\n", " ")
+    assert f"`{queue}`, `{message[:51]} …` and `{sentence}`" in said
 
 
 @pytest.mark.skipif(MISSING != [] and "CI" not in os.environ, reason=f"needs {' and '.join(MISSING)}")

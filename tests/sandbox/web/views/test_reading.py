@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox.changes import store
-from sandbox.web.views.reading import LONGEST_WANTED, MOST_NAMED
+from sandbox.panels.facts.finding import LONGEST_WANTED
+from sandbox.web.views.reading import MOST_NAMED
 from scheduler_engine.testing import make_node, make_pod
 
 pytestmark = pytest.mark.django_db

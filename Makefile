@@ -80,7 +80,7 @@ dist: venv ## Build the engine as a wheel and a source distribution into dist/
 	$(BIN)/python -m hatchling build -d dist
 
 pythons: venv ## Run quick tests of the engine under every installed Python that it supports
-	$(BIN)/python -m tests.pythons
+	$(BIN)/python -m tests.pythons $(ARGS)
 
 sbom: venv ## List the site's dependencies with versions and hashes in dist/sbom.json (CycloneDX)
 	@mkdir -p dist

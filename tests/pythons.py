@@ -1,4 +1,4 @@
-"""Run quick tests of the engine under every installed Python that it supports: ``python -m tests.pythons``.
+"""Run quick tests of the engine under every installed Python that it supports: ``python -m tests.pythons [TESTS]``.
 
 Each Python gets an environment of its own in ``var/pythons``, with the engine's dependencies, pytest and hypothesis.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +40,7 @@ def is_installed(version: str) -> bool:
         return False
 
 
-def run(version: str) -> int:
+def run(version: str, tests: Sequence[str]) -> int:
     """Run the tests under one version. Return the exit status."""
     python = FOLDER / version / "bin" / "python"
     if not python.exists():
@@ -52,7 +53,7 @@ def run(version: str) -> int:
     options = [f"--rootdir={ROOT}", "--noconftest", "--import-mode=importlib", "--quiet", "-p", "no:cacheprovider"]
     # Slow machines: no deadline for the examples of hypothesis.
     plugins = ["-p", "scheduler_engine.pytest_plugin", "-p", "pytester", "--hypothesis-profile=ci"]
-    command = [str(python), "-B", "-m", "pytest", "-c", str(settings), *options, *plugins, *TESTS]
+    command = [str(python), "-B", "-m", "pytest", "-c", str(settings), *options, *plugins, *tests]
     return subprocess.run(command, cwd=ROOT).returncode
 
 
@@ -64,7 +65,7 @@ def main() -> int:
             results[version] = "not installed"
             continue
         print(f"Python {version}", flush=True)
-        results[version] = "failed" if run(version) else "passed"
+        results[version] = "failed" if run(version, sys.argv[1:] or TESTS) else "passed"
     for version, result in results.items():
         print(f"Python {version}: {result}")
     return int("failed" in results.values() or "passed" not in results.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,6 +23,7 @@ from scheduler_engine.lesson.format import KIND as LESSON
 from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario import read_scenario
 from scheduler_engine.scenario.version import Version
+from scheduler_engine.scenario.why import idle_jobs, nobodys
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, document_in
 
 PASSED, FAILED, INVALID, OTHER = "passed", "failed", "invalid", "other"
@@ -41,6 +42,7 @@ class Checked:
     """A file, the title of its scenario or lesson, and what is wrong: expectations that fail, or errors of the file.
 
     ``result``: a key of ``STATUSES``; OTHER is a file in a folder that is neither a scenario nor a lesson.
+    ``notes``: what nothing happens to at the end: Jobs without pods, pods of a scheduler that does not run.
     """
 
     file: str
@@ -48,6 +50,7 @@ class Checked:
     result: str
     problems: list[str]
     expects_nothing: bool = False
+    notes: list[str] = field(default_factory=list)
 
 
 @click.command()
@@ -88,21 +91,24 @@ def _checked(name: str, in_folder: bool, version: Version, own: OwnPlugins) -> C
         text = read(name)
         if in_folder and OTHERS.search(text):
             return Checked(shown(name), NOT_A_SCENARIO, OTHER, [])
-        title, failures, expects_nothing = _played(text, shown(name), version, own)
+        return _played(text, shown(name), version, own)
     except (Unusable, Rejected) as problem:
         errors = problem.errors if isinstance(problem, Rejected) else [problem.message]
         return Checked(shown(name), "", INVALID, [*map(str, errors)])
-    return Checked(shown(name), title, FAILED if failures else PASSED, failures, expects_nothing)
 
 
-def _played(text: bytes, name: str, version: Version, own: OwnPlugins) -> tuple[str, list[str], bool]:
-    """Return the title of a scenario or lesson, its failures, and True if it expects nothing. Raises Rejected."""
+def _played(text: bytes, name: str, version: Version, own: OwnPlugins) -> Checked:
+    """Play a scenario or a lesson. Raises Rejected."""
     if document_in(text, name, FILE_LIMITS, "scenario").data.get("kind") == LESSON:
         lesson = read_lesson(text, name, FILE_LIMITS, own)
-        return lesson.title, problems_of(replace(lesson, scenario=version.of(lesson.scenario))), False
+        problems = problems_of(replace(lesson, scenario=version.of(lesson.scenario)))
+        return Checked(name, lesson.title, FAILED if problems else PASSED, problems)
     scenario = version.of(read_scenario(text, name, FILE_LIMITS, own))
-    failures = [f"{scenario.where(path)}: {text}" for path, text in played_through(scenario)[0]]
-    return scenario.title, failures, scenario.expects_nothing
+    points, end = played_through(scenario)
+    failures = [f"{scenario.where(path)}: {text}" for path, text in points]
+    notes = [*nobodys(end).values(), *idle_jobs(end).values()]
+    result = FAILED if failures else PASSED
+    return Checked(name, scenario.title, result, failures, scenario.expects_nothing, notes)
 
 
 def _tell(checked: Checked) -> None:
@@ -111,6 +117,8 @@ def _tell(checked: Checked) -> None:
     click.echo(f"{click.style(word.ljust(5), fg=colour)}  {checked.file}  {checked.title}{note}".rstrip())
     for text in (line for problem in checked.problems for line in problem.splitlines()):
         print(f"       {text}", file=sys.stderr if checked.result == INVALID else sys.stdout)
+    for text in checked.notes:
+        click.echo(f"       {text}")
 
 
 def _junit(results: Sequence[Checked]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -13,9 +14,11 @@ from ninja.errors import HttpError
 from sandbox.changes import copies, store
 from sandbox.storage import branches
 from sandbox.storage.commands import summary
+from sandbox.storage.records import Position
 from sandbox.web.api import shapes
 from sandbox.web.api.access import ONE, PROBLEMS, access_to, addresses_of, check_rate, moment_of
 from sandbox.web.api.states import UNREAD, state_after
+from sandbox.web.errors import BadQuery
 from sandbox.words.say import say
 
 router = Router(tags=["Timelines"])
@@ -31,8 +34,15 @@ def go_to(request: HttpRequest, sandbox_id: UUID, token: str, move: shapes.Move)
     if moment is not None:
         store.go_to_moment(access.sandbox, moment)
     elif to is not None:
-        store.go_to(access.sandbox, lambda position: to)
+        store.go_to(access.sandbox, partial(_stored, to))
     return state_after(access)
+
+
+def _stored(n: int, position: Position) -> int:
+    """Return the number of a command. Raise ``BadQuery`` if the log is not that long."""
+    if n > position.length:
+        raise BadQuery(422, "to", "FieldValueInvalid", say("errors.no-command", n=n, length=position.length))
+    return n
 
 
 @router.get(f"{ONE}/branches", response={200: list[shapes.Branch], **PROBLEMS}, summary=say("api.branches"))

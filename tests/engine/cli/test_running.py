@@ -90,3 +90,7 @@ def test_a_job_that_creates_no_pod_is_named(tmp_path: Path, capsys: pytest.Captu
     assert said == ["Job default/none creates no pod: its spec has parallelism: 0", waits]
     assert main(["explain", str(path), "--pod", "waits"]) == 2
     assert capsys.readouterr().err == f'pods "waits" not found\n{waits}\n'
+    assert main(["check", str(path)]) == 0
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[1:]] == said
+    assert main(["check", str(path), "--output", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"][0]["notes"] == said

@@ -156,6 +156,12 @@ def test_a_program_goes_back_to_a_moment_and_reopens_the_branch() -> None:
     assert changed(f"{base}/branches/{branch['branch']}")["length"] == branch["after"] + branch["count"]
     assert refused(f"{base}/branches/999999")[0] == 404
     assert {refused(f"{base}/head", body)[0] for body in ({}, {"to": 1, "at": "1.0"}, {"at": "no"})} == {422}
+    length = get(base).json()["length"]
+    assert refused(f"{base}/head", {"to": length + 1}) == (
+        422,
+        f"There is no command {length + 1}: the log has {length}.",
+    )
+    assert changed(f"{base}/head", {"to": length})["head"] == length
 
 
 def test_a_copy_has_the_log_up_to_the_moment() -> None:

@@ -45,6 +45,7 @@ from scheduler_engine.timeline import SECOND_US, Timeline
 from scheduler_engine.trace.events import ObjectApplied, Recorder
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
+POD_LEVEL_STATUS = ("resources", "allocatedResources")
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 WORKLOAD_CONTROLLERS = (
     ReplicaSetController,
@@ -157,10 +158,19 @@ class Cluster:
         Raises Rejected when the configuration is wrong under these rules; then nothing has changed.
         """
         loaded = self._loaded(configuration, rules)
-        if rules != self.rules:
+        changed = rules != self.rules
+        if changed:
             self._look_again()
         self.rules = self.api.rules = rules
         self.replicas.configure(loaded, rules)
+        if changed and not rules.resizes_pod_level:
+            self._forget_pod_level_statuses()
+
+    def _forget_pod_level_statuses(self) -> None:
+        """Remove the resources of whole pods from their status, as kubelets do that cannot resize them."""
+        for pod in self.api.list("Pod"):
+            if any(field in pod.status for field in POD_LEVEL_STATUS):
+                self.api.patch("Pod", pod.key, {"status": dict.fromkeys(POD_LEVEL_STATUS)})
 
     def _look_again(self) -> None:
         """Let all controllers of workloads check their objects when events are handed out next, as after a restart."""

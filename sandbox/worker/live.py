@@ -267,7 +267,7 @@ class Live:
         except Exception as error:
             # Whatever the error, replay stops before this command. The page shows the reason, and people can go back.
             log.exception("command %s of sandbox %s cannot be replayed", record.n, self.plan.sandbox_id)
-            raise ReplayFailed(str(error) or type(error).__name__) from error
+            raise ReplayFailed(simulations.reason_of(error, self.simulation, record.command)) from error
         mark = self.decisions.mark()
         if record.mark != mark and comparable(record.mark):
             log.error("command %s of sandbox %s is decided differently", record.n, self.plan.sandbox_id)

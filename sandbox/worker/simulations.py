@@ -11,9 +11,10 @@ from sandbox.storage.commands import text_of
 from sandbox.storage.records import Plan
 from sandbox.words.say import say
 from scheduler_engine import commands
+from scheduler_engine.api.gated_fields import dropped_warnings
 from scheduler_engine.errors import Rejected
 from scheduler_engine.plugins.registry import registry_for
-from scheduler_engine.simulation import Simulation
+from scheduler_engine.simulation import Simulation, rules_about
 from scheduler_engine.trace.events import Entry
 from scheduler_engine.versions import VERSIONS, rules_for
 
@@ -71,6 +72,19 @@ def execute(simulation: Simulation, text: str, is_new: bool = False) -> str | No
     both = simulation.merged(command)
     simulation.execute(command, is_new)
     return None if both is None else text_of(both)
+
+
+def reason_of(error: Exception, simulation: Simulation, text: str) -> str:
+    """Return why a command of a log fails now. Name the fields of its manifests that are dropped before the check,
+    because an earlier version of the engine kept them.
+    """
+    reason = str(error) or type(error).__name__
+    if not isinstance(error, Rejected):
+        return reason
+    data = json.loads(text)
+    manifests = data.get("manifests") or () if isinstance(data, dict) else ()
+    dropped = (warning for item in manifests for warning in dropped_warnings(item, rules_about(simulation, item)))
+    return "; ".join((reason, *(str(warning) for warning in dropped)))
 
 
 def entries_from(simulation: Simulation, start: int) -> list[Entry]:

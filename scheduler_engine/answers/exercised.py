@@ -374,6 +374,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("draws_among_equals", (ev.HostSelected,), _has_equals),
     Trigger("reuses_rankings", (ev.RankingAsked,), lambda event, seen: bool(event.hint)),
     Trigger("extended_resources_forbid_signatures", (ev.CycleStarted,), _may_serve_extended_resources),
+    Trigger("signs_in_queue", (ev.RankingAsked,), lambda event, seen: event.outdated),
     Trigger("nominates_before_binding", (ev.ObjectModified,), _nominated_before_binding),
     Trigger("clears_nomination_without_post_filter", (ev.CycleFinished,), _failed_without_post_filter),
     Trigger("failures_keep_nomination", (ev.CycleFinished,), _failed_before_post_filter),

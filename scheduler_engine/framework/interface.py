@@ -129,7 +129,8 @@ class PostFilterResult:
 @dataclass(slots=True)
 class QueuedPodInfo:
     """A pod in the scheduling queue. Times in simulated microseconds. ``was_flushed``: since its last attempt it was
-    found in unschedulablePods after too long a time. Source: upstream ``framework/types.go``.
+    found in unschedulablePods after too long a time. ``signed``: the older version of the pod whose signature it still
+    has; None: the signature is that of ``pod``. Source: upstream ``framework/types.go``.
     """
 
     pod_info: PodInfo
@@ -143,10 +144,15 @@ class QueuedPodInfo:
     pending_plugins: dict[str, None] = field(default_factory=dict)
     gating_plugin: str = ""
     was_flushed: bool = False
+    signed: Pod | None = None
 
     @property
     def pod(self) -> Pod:
         return self.pod_info.pod
+
+    def update(self, pod: Pod) -> None:
+        """Replace the pod by a later version, and its signature with it."""
+        self.pod_info, self.signed = PodInfo(pod), None
 
     def __deepcopy__(self, memo: dict[int, object]) -> QueuedPodInfo:
         copied = replace(

@@ -108,7 +108,7 @@ class SchedulingQueue(Lanes):
 
     def take_over(self, before: SchedulingQueue) -> None:
         """Continue where ``before`` stopped: with its pods in this queue's order, running attempts, nominations and
-        counters.
+        counters. Signatures are made again.
         """
         for heap, old in (
             (self.active_q, before.active_q),
@@ -124,6 +124,8 @@ class SchedulingQueue(Lanes):
         self.nominator.nodes = before.nominator.nodes
         self.move_request_cycle = before.move_request_cycle
         self.incoming_pods = before.incoming_pods
+        for info in (info for infos in self.lanes().values() for info in infos):
+            info.signed = None
         self._ask_gates_again()
 
     def _ask_gates_again(self) -> None:
@@ -205,7 +207,7 @@ class SchedulingQueue(Lanes):
         if lane in (ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q):
             self._update_in_place(lane, old, new)
         elif (info := self.unschedulable_pods.get(new.key)) is not None:
-            info.pod_info = PodInfo(new)
+            info.update(new)
             self.nominator.update_nominated_pod(old, new)
             self._requeue_updated(info, old, new, events)
         else:
@@ -218,7 +220,7 @@ class SchedulingQueue(Lanes):
             ERROR_BACKOFF_Q: self.backoff_q.error_backoff_q,
         }
         info = heaps[lane].items[old.key].info
-        info.pod_info = PodInfo(new)
+        info.update(new)
         heaps[lane].add_or_update(info)
         self.nominator.update_nominated_pod(old, new)
         self._tell(info, lane, lane, str(UNSCHEDULED_POD_UPDATE))

@@ -20,7 +20,8 @@ def ask_for_hint(scheduler: SchedulerParts, cycle: Cycle) -> None:
     """Set the signature of the pod, and its hint: the node to try first."""
     if not cycle.rules.reuses_rankings:
         return
-    cycle.sign = signature(cycle.framework.points, cycle.pod)
+    signed = cycle.info.signed or cycle.pod
+    cycle.sign = signature(cycle.framework.points, signed)
     profile = cycle.framework.profile_name
     batch = scheduler.batches.get(profile)
     if batch is None or not batch.ranking:
@@ -32,9 +33,9 @@ def ask_for_hint(scheduler: SchedulerParts, cycle: Cycle) -> None:
         scheduler.count(BATCH_ATTEMPTS, profile, "no_hint")
     else:
         cycle.hint = batch.ranking.pop()
-    scheduler.recorder.add(
-        RankingAsked(cycle.number, cycle.pod.key, batch.cycle, batch.pod, cycle.hint, why_not, len(batch.ranking))
-    )
+    asked = cycle.number, cycle.pod.key, batch.cycle, batch.pod, cycle.hint, why_not, len(batch.ranking)
+    outdated = signed is not cycle.pod and cycle.sign != signature(cycle.framework.points, cycle.pod)
+    scheduler.recorder.add(RankingAsked(*asked, outdated=outdated))
 
 
 def _unusable(scheduler: SchedulerParts, cycle: Cycle, batch: Batch) -> str:

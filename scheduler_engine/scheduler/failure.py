@@ -10,7 +10,6 @@ from typing import Any
 from scheduler_engine.api.conditions import with_condition
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.errors import ApiError
-from scheduler_engine.framework.node_info import PodInfo
 from scheduler_engine.framework.status import Status, unschedulable
 from scheduler_engine.queue.scheduling_queue import DISCARDED, QueueError
 from scheduler_engine.scheduler.cycles import Cycle
@@ -52,7 +51,7 @@ def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str,
         scheduler.queue.done(popped.uid, DISCARDED)
         scheduler.queue.nominator.delete_nominated_pod_if_exists(popped)
     else:
-        cycle.info.pod_info = PodInfo(live)
+        _take_latest(scheduler, cycle, live)
         try:
             scheduler.queue.add_unschedulable_if_not_present(cycle.info, scheduler.queue.scheduling_cycle)
         except QueueError as problem:
@@ -70,6 +69,17 @@ def _fail(scheduler: SchedulerParts, cycle: Cycle, status: Status, message: str,
         message += _update_status(scheduler, known, stored, status, message, changed)
     outcome = _outcome(status, nominated_node)
     scheduler.recorder.add(CycleFinished(cycle.number, popped.key, outcome, nominated_node or "", message + unqueued))
+
+
+def _take_latest(scheduler: SchedulerParts, cycle: Cycle, live: Pod) -> None:
+    """Go on with the latest version of the pod. By the rule ``signs_in_queue`` its signature stays that of the version
+    before; a change of the configuration makes signatures anew.
+    """
+    info = cycle.info
+    keeps = cycle.rules.signs_in_queue and scheduler.profiles.get(cycle.framework.profile_name) is cycle.framework
+    signed = (info.signed or cycle.pod) if keeps else None
+    info.update(live)
+    info.signed = signed
 
 
 def _outcome(status: Status, nominated_node: str | None) -> str:

@@ -65,6 +65,7 @@ ROWS: tuple[Row, ...] = (
     Row("draws_among_equals", (YES, NO, NO), "#135231"),
     Row("reuses_rankings", (), "KEP-5598", gate="OpportunisticBatching"),
     Row("extended_resources_forbid_signatures", (NO, YES, NO), "noderesources/fit.go", gate="DRAExtendedResource"),
+    Row("signs_in_queue", (NO, NO, YES), "scheduling_queue.go"),
     Row("nominates_before_binding", (), "KEP-5278", gate="NominatedNodeNameForExpectation"),
     Row("clears_nomination_without_post_filter", (NO, YES, YES), "#135007"),
     Row("failures_keep_nomination", (YES, NO, NO), "#135007", gate="NominatedNodeNameForExpectation"),
@@ -146,6 +147,7 @@ class Rules:
     draws_among_equals: bool
     reuses_rankings: bool
     extended_resources_forbid_signatures: bool
+    signs_in_queue: bool
     nominates_before_binding: bool
     clears_nomination_without_post_filter: bool
     failures_keep_nomination: bool

@@ -168,9 +168,8 @@ def _selected(event: ev.HostSelected) -> str:
 
 
 def _ranking(event: ev.RankingAsked) -> str:
-    if event.hint:
-        return say("entries.ranking-used", event=event)
-    return say("entries.ranking-not-used", event=event)
+    text = say(f"entries.ranking-{'used' if event.hint else 'not-used'}", event=event)
+    return say("entries.ranking-by-older-version", text=text) if event.outdated else text
 
 
 def _plugins(event: ev.PluginsRan) -> str:

@@ -231,7 +231,7 @@ class HostSelected(Event):
 class RankingAsked(Event):
     """A pod may take the next node of an earlier ranking: that of the cycle ``of_cycle`` for ``of_pod``. ``hint`` is
     the node to try first; "" if the ranking cannot be used, because of ``why_not`` (Kubernetes' word in its metric).
-    ``left``: how many nodes the ranking still has.
+    ``left``: how many nodes the ranking still has. ``outdated``: the pod had the signature of an older version of it.
     """
 
     cycle: int
@@ -241,6 +241,7 @@ class RankingAsked(Event):
     hint: str
     why_not: str
     left: int
+    outdated: bool = False
 
 
 @record(frozen=True, slots=True)

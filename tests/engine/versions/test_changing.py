@@ -202,3 +202,24 @@ def test_what_no_scheduler_could_follow_is_refused(command: dict[str, Any], mess
 )
 def test_the_line_of_the_command_names_version_and_gates(gates: dict[str, bool] | None, summary: str) -> None:
     assert commands.Kubernetes(NEW, gates).summary == summary
+
+
+@pytest.mark.parametrize(
+    ("version", "gates", "node"),
+    [
+        pytest.param(NEW, UNBATCHED, "", id="still resized as a whole"),
+        pytest.param(NEW, {"InPlacePodLevelResourcesVerticalScaling": False}, "n1", id="not with the gate off"),
+        pytest.param(MIDDLE, None, "n1", id="not by default in v1.35"),
+        pytest.param(OLD, None, "n1", id="not in v1.34"),
+    ],
+)
+def test_what_a_whole_pod_has_counts_only_where_whole_pods_are_resized(
+    version: str, gates: dict[str, bool] | None, node: str
+) -> None:
+    """The pod has 3 cpus and asks for 1, of 4. Kubelets that cannot resize whole pods do not report what it has."""
+    pod = make_pod("shrinking").spec(resources={"requests": {"cpu": "1"}}).node("n1")
+    pod.manifest["status"] = {"phase": "Running", "resources": {"requests": {"cpu": "3"}}}
+    cluster = Cluster(kubernetes=NEW).apply(make_node("n1").capacity(cpu="4", pods="9"), pod).settle()
+    cluster.execute(commands.Kubernetes(version, gates)).apply(make_pod("other").cpu("2")).settle()
+    assert cluster.node_of("other") == node
+    assert ("resources" in cluster.pod("shrinking").status) is (node == "")

@@ -368,3 +368,52 @@ def test_the_chosen_node_is_on_top_of_the_ranking(seed: int) -> None:
     chosen = [event for event in events(cluster, ev.HostSelected) if event.how == "first"]
     assert len(chosen) > 3
     assert any(event.node != event.ties[0] for event in chosen)
+
+
+NARROW = {"kind": "configure", "configuration": {**LISTED, "percentageOfNodesToScore": 50}}
+NOTE = {"kind": "patch", "object_kind": "Pod", "key": "default/b", "changes": {"metadata": {"annotations": {"a": "b"}}}}
+
+
+def changed_in_flight(kubernetes: str, *more: dict[str, Any]) -> Cluster:
+    """Return a cluster where b tolerates n3's taint since its second attempt. That failed like the first, so nothing
+    was written to b after it. No node has room. ``more``: other commands during the attempt.
+    """
+    sizes = {"n1": 2, "n2": 3, "n3": 4}
+    nodes = [make_node(name).capacity(cpu=f"{cpus}", pods="9") for name, cpus in sizes.items()]
+    nodes[2].taint("soft", effect="PreferNoSchedule")
+    pods = [make_pod(f"on-{name}").cpu(f"{cpus - 1}800m").node(name) for name, cpus in sizes.items()]
+    pods = [pod.spec(terminationGracePeriodSeconds=0) for pod in (*pods, make_pod("small").cpu("100m").node("n1"))]
+    waiting = make_pod("b").cpu("1600m")
+    cluster = Cluster(LISTED, kubernetes=kubernetes).apply(*nodes, *pods, waiting).settle()
+    cluster.delete("Pod", "small").step_until(lambda item: item.simulation.scheduler.cycle)
+    cluster.apply(waiting.toleration("soft"))
+    for command in more:
+        cluster.execute(command)
+    cluster.settle()
+    assert [attempt.outcome for attempt in cluster.attempts("b")] == ["unschedulable"] * 2
+    return cluster
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "during", "after", "hint", "node"),
+    [
+        pytest.param(MIDDLE, (), (), ("", "pod_incompatible", False), "n3", id="signed in the attempt"),
+        pytest.param(NEW, (), (), ("n1", "", True), "n1", id="signed in the queue"),
+        pytest.param(NEW, (), (NOTE,), ("", "pod_incompatible", False), "n3", id="signed again when it changes"),
+        pytest.param(NEW, (NARROW,), (), ("", "pod_incompatible", False), "n3", id="configured in the attempt"),
+        pytest.param(NEW, (), (NARROW,), ("", "pod_incompatible", False), "n3", id="configured afterwards"),
+    ],
+)
+def test_a_pod_that_changed_during_a_failed_attempt_keeps_its_signature(
+    kubernetes: str, during: tuple[Any, ...], after: tuple[Any, ...], hint: tuple[str, str, bool], node: str
+) -> None:
+    """a, which is like b was, is scheduled just before b, which could take the next node of a's ranking."""
+    cluster = changed_in_flight(kubernetes, *during)
+    for command in after:
+        cluster.execute(command)
+    cluster.apply(make_pod("a").cpu("1600m").priority(1))
+    for name in ("n1", "n2", "n3"):
+        cluster.delete("Pod", f"on-{name}")
+    cluster.settle()
+    found = [(event.hint, event.why_not, event.outdated) for event in events(cluster, ev.RankingAsked)]
+    assert (found, cluster.node_of("a"), cluster.node_of("b")) == ([hint], "n2", node)

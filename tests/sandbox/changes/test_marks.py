@@ -15,6 +15,7 @@ from sandbox.panels.facts.position import position
 from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from scheduler_engine.plugins.node_resources_fit import NodeResourcesFit
+from scheduler_engine.testing import make_pod
 from scheduler_engine.trace import events as ev
 from scheduler_engine.trace.decisions import comparable
 from tests.sandbox.inside import live, present
@@ -162,6 +163,27 @@ def test_a_command_that_ends_early_has_a_mark(bound: Any, pod: Any) -> None:
         assert present(sandbox).stuck is None
         upgrade(sandbox, 6)
         assert present(sandbox).stuck is not None
+
+
+def test_the_reason_of_a_stop_names_the_fields_that_are_dropped_now(visitor: Any, node: Any) -> None:
+    """An earlier version of the engine kept a fileKeyRef. Without it, the variable has no source."""
+    store.execute(visitor.sandbox, node("a"))
+    store.execute(visitor.sandbox, {"kind": "apply", "manifests": [make_pod("web").obj()]})
+    reference = {"volumeName": "files", "path": "a", "key": "A"}
+    pod = make_pod("web").spec(volumes=[{"name": "files", "emptyDir": {}}])
+    pod.manifest["spec"]["containers"][0]["env"] = [{"name": "A", "valueFrom": {"fileKeyRef": reference}}]
+    old = json.dumps({"kind": "apply", "manifests": [pod.obj()]})
+    visitor.sandbox.records.filter(branch=None, n=2).update(command=old)
+    engines.started().close()
+    stuck = present(visitor.sandbox).stuck
+    assert stuck is not None
+    assert stuck.text.startswith(
+        "This version of the engine cannot replay command 2. spec.containers[0].env[0].valueFrom: "
+    )
+    dropped = "fileKeyRef: v1.34.1 drops this field while the feature gate EnvFiles is off."
+    assert stuck.text.endswith(f"; spec.containers[0].env[0].valueFrom.{dropped}")
+    exported = b"".join(visitor.get("export/manifests/", added="1")).decode()
+    assert ("name: a\n" in exported, "name: web" in exported) == (True, False)
 
 
 def test_programs_and_kubectl_are_told_that_the_log_stops(bound: Any) -> None:

@@ -226,8 +226,9 @@ _share = _memory // (ENGINE_PROCESSES + ENGINE_LONG + 2)
 _default_megabytes = max(256 // WEB_PROCESSES, 64, min(_share // 2**20, 1536))
 ENGINE_MEMORY = _integer("ENGINE_MEMORY_MB", _default_megabytes, least=64) * 2**20
 FRAGMENT_CACHE_CHARACTERS = 32_000_000
-# Seconds of real time after which a command is stopped.
-COMMAND_SECONDS = _number("COMMAND_SECONDS", 120, "in seconds")
+# Seconds of real time after which a command is stopped. With more, answers may take longer, too.
+USUAL_COMMAND_SECONDS = 120
+COMMAND_SECONDS = _number("COMMAND_SECONDS", USUAL_COMMAND_SECONDS, "in seconds")
 # Bytes in the database at which the site refuses to store more.
 STORE_BYTES = _integer("STORE_MB", 20_000) * 1_000_000
 # Days after which a sandbox that nobody has changed is deleted. The site checks once a day; 0 = never. See

@@ -89,7 +89,10 @@ def started() -> Pool | Inside:
 
 def ask(plan: Plan, position: Position, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return the answer of a job. Call it in the sandbox's turn. Raises what the job raises, or ``EngineError``."""
-    seconds = KINDS[job.kind].seconds or settings.COMMAND_SECONDS
+    least = KINDS[job.kind].seconds
+    # On a server where commands may take longer, so may all else.
+    longer = settings.COMMAND_SECONDS / settings.USUAL_COMMAND_SECONDS
+    seconds = settings.COMMAND_SECONDS if least is None else least * max(1, longer)
     return started().ask(Call(plan, position, job.name, args, kwargs), seconds)
 
 

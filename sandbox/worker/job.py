@@ -20,9 +20,9 @@ Work = Callable[Concatenate[Live, Position, P], T]
 class Kind:
     """How the pool treats a job.
 
-    ``seconds``: how long its caller waits, None = ``settings.COMMAND_SECONDS``. ``stops``: stop the job when its caller
-    gives up. Otherwise it continues, because its replay helps the next caller. ``slow``: skip the quick lane.
-    ``ahead``: take it before all jobs that wait, however many do.
+    ``seconds``: how long its caller waits, None = ``settings.COMMAND_SECONDS``; longer where commands may take longer
+    than usual. ``stops``: stop the job when its caller gives up. Otherwise it continues, because its replay helps the
+    next caller. ``slow``: skip the quick lane. ``ahead``: take it before all jobs that wait, however many do.
     """
 
     seconds: float | None

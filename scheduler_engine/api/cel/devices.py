@@ -14,6 +14,7 @@ from scheduler_engine.api.cel.checking import check, regex_problems
 from scheduler_engine.api.cel.costs import KEYS, Path, most_cost
 from scheduler_engine.api.cel.lexing import CelSyntaxError, Problem
 from scheduler_engine.api.cel.library import quantity, semver
+from scheduler_engine.api.cel.nodes import Const, Select, parts_of
 from scheduler_engine.api.cel.parsing import parse
 from scheduler_engine.api.cel.planning import Run, Step, plan
 from scheduler_engine.api.cel.types import ANY, BOOL, QUANTITY, STRING, Type, shown
@@ -89,6 +90,20 @@ def size_of(path: Path) -> int | None:
             return LARGEST["attribute"]
         case _:
             return None
+
+
+@lru_cache(maxsize=512)
+def names_in(expression: str) -> frozenset[str]:
+    """Return the fields and texts in a valid expression: among them are the names of the attributes that it reads."""
+    waiting, found = [parse(expression)], set[str]()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Select):
+            found.add(node.field)
+        elif isinstance(node, Const) and isinstance(node.value, str):
+            found.add(node.value)
+        waiting += parts_of(node)
+    return frozenset(found)
 
 
 def _marked(expression: str, problems: list[Problem]) -> str:

@@ -6,15 +6,12 @@ Arguments: ``filterTimeout`` has no effect; see ``allocator.MOST_TURNS``. Source
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from scheduler_engine.api.devices import FINALIZER, ResourceClaim, ResourceSlice
 from scheduler_engine.api.objects import KubeObject, Node, Pod
-from scheduler_engine.framework.amounts import IntArray
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Facts, Keys, fact
@@ -28,7 +25,6 @@ from scheduler_engine.framework.interface import (
     PreFilterResult,
 )
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
 from scheduler_engine.plugins.dynamic_resources.allocator import Allocator, TimedOut, Tried
@@ -46,8 +42,6 @@ from scheduler_engine.plugins.dynamic_resources.facts import (
     reserve_facts,
 )
 from scheduler_engine.plugins.dynamic_resources.pools import indexed
-from scheduler_engine.plugins.normalize_score import default_normalize_all, default_normalize_score
-from scheduler_engine.plugins.score_facts import scaled
 from scheduler_engine.sharing import Rows, Table
 
 STATE = "DynamicResources"
@@ -173,7 +167,7 @@ class DynamicResources(Plugin):
         return refusal_facts(pod, problem)
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status | None:
-        held, node = _state_of(state), node_info.node
+        held, node = state_of(state), node_info.node
         if not held.claims or node is None:
             return None
         found = _found(held, node, held.allocator)
@@ -182,7 +176,7 @@ class DynamicResources(Plugin):
         return found.status
 
     def explain_filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Facts:
-        held, node = _state_of(state), node_info.node
+        held, node = state_of(state), node_info.node
         if not held.claims or node is None:
             return Facts(fact("devices.none-claimed", True, pod=Keys((pod.key,))))
         allocator, tried = held.allocator, list[Tried]()
@@ -203,7 +197,7 @@ class DynamicResources(Plugin):
 
         Fail if PreFilter ended before this plugin's turn: Kubernetes v1.34.1 misses its state there, too.
         """
-        held = _state_of(state)
+        held = state_of(state)
         if not held.claims:
             return None, NOTHING_TO_DEALLOCATE
         nodes = [info.node for info in self.handle.snapshot.list() if statuses.get(info.name).by("") == NOT_AVAILABLE]
@@ -221,7 +215,7 @@ class DynamicResources(Plugin):
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Keep the devices that Filter found on the node, so that no other pod gets them."""
-        held = _state_of(state)
+        held = state_of(state)
         wanting = held.without_devices()
         if not wanting:
             return None
@@ -234,7 +228,7 @@ class DynamicResources(Plugin):
         return None
 
     def explain_reserve(self, state: CycleState, pod: Pod, node_name: str) -> Facts:
-        held = _state_of(state)
+        held = state_of(state)
         return reserve_facts(pod, {held.claims[number].name: item for number, item in held.reserved.items()})
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
@@ -249,18 +243,18 @@ class DynamicResources(Plugin):
                 self.handle.api.patch("ResourceClaim", claim.key, {"status": {"reservedFor": others or None}})
 
     def works_in_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> bool:
-        return bool(_state_of(state).claims)
+        return bool(state_of(state).claims)
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Write devices and pod into the claims."""
-        held = _state_of(state)
+        held = state_of(state)
         for number, claim in enumerate(held.claims):
             if not claim.reserved_for(pod.uid):
                 held.claims[number] = self._bind(pod, claim, held.reserved.get(number))
         return None
 
     def explain_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Facts:
-        return pre_bind_facts(pod, _state_of(state).claims)
+        return pre_bind_facts(pod, state_of(state).claims)
 
     def _bind(self, pod: Pod, claim: ResourceClaim, allocation: dict[str, Any] | None) -> ResourceClaim:
         """Return the claim as the API server has it then. Raises PluginError if it has changed in a wrong way."""
@@ -298,28 +292,6 @@ class DynamicResources(Plugin):
             text = f'resourceclaims.resource.k8s.io "{key.rpartition("/")[2]}" not found'
             raise PluginError(f"add reservation to claim {key}: {text}")
         return found
-
-
-class ScoringDynamicResources(DynamicResources):
-    """With a score per node, by the rule ``dynamic_resources_weight``: a request that lists alternatives prefers the
-    first.
-    """
-
-    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
-        return 0
-
-    def score_all(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntArray:
-        return np.zeros(len(nodes), dtype=np.int64)
-
-    def explain_score(self, state: CycleState, pod: Pod, node_info: NodeInfo, raw: Mapping[str, int]) -> Facts:
-        says = fact("node-rules.no-devices-to-score", node=node_info.name, pod=Keys((pod.key,)))
-        return scaled(says, (), 0, node_info.name, raw, reverse=False)
-
-    def normalize_score(self, state: CycleState, pod: Pod, scores: dict[str, int]) -> None:
-        default_normalize_score(scores, reverse=False)
-
-    def normalize_all(self, state: CycleState, pod: Pod, scores: IntArray) -> IntArray:
-        return default_normalize_all(scores, reverse=False)
 
 
 class Found(NamedTuple):
@@ -360,8 +332,8 @@ def _classes(claim: ResourceClaim) -> list[tuple[str, str]]:
     return found
 
 
-def _state_of(state: CycleState) -> ClaimState:
-    """Raises PluginError without PreFilter's state, even for pods without claims."""
+def state_of(state: CycleState) -> ClaimState:
+    """Return what PreFilter wrote. Raises PluginError if it did not run, even for pods without claims."""
     held = state.read(STATE)
     if not isinstance(held, ClaimState):
         raise PluginError("not found")

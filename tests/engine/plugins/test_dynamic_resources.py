@@ -13,7 +13,7 @@ from scheduler_engine.api.scheme import view
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import Hint, NodeToStatus, PluginError
 from scheduler_engine.framework.status import Code, Status
-from scheduler_engine.plugins.dynamic_resources import DynamicResources
+from scheduler_engine.plugins.dynamic_resources import DynamicResources, ScoringDynamicResources
 from scheduler_engine.plugins.dynamic_resources.plugin import DEALLOCATED, NOT_AVAILABLE, NOT_ENOUGH, TIMED_OUT
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine.plugins.world import World, events_of, hint_of, node_info, pod_of
@@ -430,3 +430,72 @@ def test_hints(resource: str, old: KubeObject | None, new: KubeObject, expected:
 def test_a_pod_that_cannot_use_its_claims_is_not_woken() -> None:
     assert hint_of(Case().plugin, CLAIM, CLAIMING, OTHER_HAS, OTHER) is Hint.SKIP
     assert hint_of(Case().plugin, "Pod", CLAIMING, CLAIMING, CLAIMING) is Hint.SKIP
+
+
+def listing(name: str, *classes: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "firstAvailable": [{"name": f"s{number}", "deviceClassName": text} for number, text in enumerate(classes)],
+    }
+
+
+FAST, SLOW = (device_class(name, f'device.attributes["d"].speed == "{name}"') for name in ("fast", "slow"))
+
+
+def paced(name: str, *speeds: str) -> KubeObject:
+    devices = [{"name": f"d{n}", "attributes": {"speed": {"string": speed}}} for n, speed in enumerate(speeds)]
+    return offered(name, *devices, nodeName=name)
+
+
+SCORES: dict[str, tuple[tuple[KubeObject, ...], Pod, list[int], list[str]]] = {
+    "The first alternative is worth most": (
+        (claim(listing("r", "fast", "slow")), paced("n1", "slow"), paced("n2", "slow", "fast")),
+        CLAIMING,
+        [7, 8],
+        [
+            "n1 gets points for the alternatives that requests of p take there, most for the first.",
+            "gpus, r | takes s1: 8 − 1 = 7",
+        ],
+    ),
+    "Points of several requests add up": (
+        (claim(listing("a", "fast", "slow"), listing("b", "fast", "slow")), paced("n1", "slow", "fast")),
+        CLAIMING,
+        [15, 0],
+        [
+            "n1 gets points for the alternatives that requests of p take there, most for the first.",
+            "gpus, a | takes s0: 8 − 0 = 8",
+            "gpus, b | takes s1: 8 − 1 = 7",
+        ],
+    ),
+    "A plain request has no points": (
+        (claim(wanting()), device_class(), paced("n1", "slow"), paced("n2", "fast")),
+        CLAIMING,
+        [0, 0],
+        ["No request of p has to choose among alternatives, so n1 gets 0."],
+    ),
+    "A claim that has its devices has no points": (
+        (claim(listing("r", "fast"), status={"allocation": got("n1/d0")}), paced("n1", "fast")),
+        CLAIMING,
+        [0, 0],
+        ["No request of p has to choose among alternatives, so n1 gets 0."],
+    ),
+    "A pod without claims has no points": ((), PLAIN, [0, 0], ["p claims no devices, so n1 gets 0."]),
+}
+
+
+@pytest.mark.parametrize(("objects", "pod", "points", "told"), SCORES.values(), ids=SCORES)
+def test_how_nodes_score(objects: tuple[KubeObject, ...], pod: Pod, points: list[int], told: list[str]) -> None:
+    case = Case(*objects, FAST, SLOW, pod=pod)
+    plugin = ScoringDynamicResources({}, case.world.handle)
+    case.verdicts()
+    raw = {info.name: plugin.score(case.state, pod, info) for info in NODES}
+    assert [*raw.values()] == points
+    facts = plugin.explain_score(case.state, pod, NODES[0], raw)
+    shown = [" | ".join(filter(None, (item.label, item.formula, item.note))) for item in wording.lines(facts)]
+    assert [wording.sentence(facts), *shown[:-1]] == told
+    assert facts.raw == points[0]
+
+
+def test_without_prefilter_a_score_fails() -> None:
+    with pytest.raises(PluginError, match=r"^not found$"):
+        ScoringDynamicResources({}, World(*NODES).handle).score(CycleState(), PLAIN, NODES[0])

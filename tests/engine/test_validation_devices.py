@@ -9,7 +9,9 @@ import pytest
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import merge
 from scheduler_engine.api.validation import check_update, validate
+from scheduler_engine.apiserver.admission import ADMIN_LABEL
 from scheduler_engine.errors import Rejected
+from scheduler_engine.testing.cluster import Cluster
 
 Data = dict[str, Any]
 
@@ -224,13 +226,6 @@ def test_defaults() -> None:
     assert (first["allocationMode"], first["count"]) == ("ExactCount", 3)
 
 
-def test_fields_of_gates_that_are_off_are_dropped() -> None:
-    taints = [{"key": "k", "effect": "NoSchedule"}]
-    stored = set_defaults(offering(device(taints=taints, allowMultipleAllocations=True), sharedCounters=[]))
-    assert stored["spec"]["devices"] == [{"name": "gpu-0"}]
-    assert "sharedCounters" not in stored["spec"]
-
-
 ALLOCATION = {"devices": {"results": [{"request": "r", "driver": "d", "pool": "p", "device": "gpu-0"}]}}
 CONSUMER = {"resource": "pods", "name": "p", "uid": "u"}
 HELD = set_defaults(claim(wanting()))
@@ -281,3 +276,27 @@ def test_changes(old: Data, new: Data, expected: list[str]) -> None:
         found = [str(error) for error in problem.errors]
     assert len(found) == len(expected), found
     assert all(text.startswith(wanted) for text, wanted in zip(found, expected, strict=True)), found
+
+
+ADMIN = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "admin", "labels": {ADMIN_LABEL: "true"}}}
+FORBIDDEN = (
+    "spec.devices.requests[1].adminAccess: Forbidden: admin access to devices requires the "
+    "`resource.kubernetes.io/admin-access: true` label on the containing namespace"
+)
+
+
+@pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClaimTemplate"])
+def test_admin_access_needs_a_label_of_the_namespace(kind: str) -> None:
+    spec = claim(wanting("a"), wanting("b", adminAccess=True))["spec"]
+    wanted = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": "c"},
+        "spec": {"spec": spec} if kind == "ResourceClaimTemplate" else spec,
+    }
+    cluster = Cluster().apply(ADMIN)
+    with pytest.raises(Rejected) as refused:
+        cluster.apply(wanted)
+    assert f'{kind}.resource.k8s.io "c" is invalid: {FORBIDDEN}' in str(refused.value)
+    cluster.apply({**wanted, "metadata": {"name": "c", "namespace": "admin"}})
+    assert cluster.simulation.api.get(kind, "admin/c") is not None

@@ -30,7 +30,6 @@ Data = Mapping[str, Any]
 
 MOST_ALTERNATIVES = 8
 MOST_CONSUMERS = 256
-ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 EXACTLY_ONE = "exactly one of `exactly` or `firstAvailable` is required"
 NAMED = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 

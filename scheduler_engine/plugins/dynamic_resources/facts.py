@@ -9,7 +9,7 @@ from scheduler_engine.api.cel.devices import names_in, qualified
 from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.facts import AllOf, Fact, Facts, Keys, fact
-from scheduler_engine.framework.status import Status, unresolvable
+from scheduler_engine.framework.status import Status, error, unresolvable
 from scheduler_engine.plugins.dynamic_resources.allocator import Tried
 from scheduler_engine.plugins.dynamic_resources.claims import ClaimProblem
 
@@ -25,6 +25,12 @@ def refusal_facts(pod: Pod, problem: ClaimProblem) -> Facts:
     says = fact(f"devices.claim-{problem.kind}", False, pod=Keys((pod.key,)), **values)
     shown = fact(f"devices.state-{problem.kind}", False, **values)
     return Facts(says, (shown,), unresolvable(problem.text))
+
+
+def failure_facts(row: str, pod: Pod, problem: str, node: str) -> Facts:
+    """Explain an error of Filter or PreBind."""
+    says = fact(f"devices.{row}", False, pod=Keys((pod.key,)), node=node)
+    return Facts(says, (fact("devices.problem", False, problem=problem),), error(problem))
 
 
 def filter_facts(

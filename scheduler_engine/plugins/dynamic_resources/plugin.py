@@ -35,6 +35,7 @@ from scheduler_engine.plugins.dynamic_resources.claims import (
     claims_of,
 )
 from scheduler_engine.plugins.dynamic_resources.facts import (
+    failure_facts,
     filter_facts,
     is_away,
     pre_bind_facts,
@@ -53,8 +54,8 @@ DEALLOCATED = unschedulable("deallocation of ResourceClaim completed")
 STILL_NOT = unschedulable("still not schedulable")
 CONCLUSIONS = {None: "enough", NOT_AVAILABLE: "away", NOT_ENOUGH: "not-enough", TIMED_OUT: "timed-out"}
 """Result of Filter → the row that says so."""
-REFUSAL, CLASSES = "DynamicResources/refusal", "DynamicResources/classes"
-"""Topics of the problem that PreFilter found, and of the classes that Filter read."""
+REFUSAL, CLASSES, PROBLEM = (f"DynamicResources/{topic}" for topic in ("refusal", "classes", "problem"))
+"""Topics of the problem that PreFilter found, of the classes that Filter read, and of the problem of PreBind."""
 
 
 @dataclass(slots=True)
@@ -62,13 +63,18 @@ class ClaimState:
     """Shared by all copies of a cycle's state, as upstream. ``allocator``: None if no claim needs devices.
 
     ``allocations``: node → what each claim without devices would get there. ``reserved``: number of a claim → its
-    allocation, between Reserve and PreBind.
+    allocation, between Reserve and PreBind. ``written``: number → claim, as PreBind has written it. Facts about earlier
+    stages need the claims as they were, so these stay.
     """
 
     claims: Rows[ResourceClaim] = field(default_factory=Rows)
     allocator: Allocator | None = None
     allocations: Table[str, list[dict[str, Any]]] = field(default_factory=Table)
     reserved: Table[int, dict[str, Any]] = field(default_factory=Table)
+    written: Table[int, ResourceClaim] = field(default_factory=Table)
+
+    def latest(self) -> list[ResourceClaim]:
+        return [self.written.get(number, claim) for number, claim in enumerate(self.claims)]
 
     def without_devices(self) -> list[tuple[int, ResourceClaim]]:
         return [(number, claim) for number, claim in enumerate(self.claims) if claim.allocation is None]
@@ -182,7 +188,10 @@ class DynamicResources(Plugin):
         allocator, tried = held.allocator, list[Tried]()
         if allocator is not None:
             allocator = replace(allocator, objects=NotedObjects(self.handle.objects, state, CLASSES))
-        found = _found(held, node, allocator, tried)
+        try:
+            found = _found(held, node, allocator, tried)
+        except PluginError as problem:
+            return failure_facts("cannot-judge", pod, str(problem), node.name)
         devices = {device.id: device for item in _slices(held, node) for device in item.devices}
         return filter_facts(
             pod, node, held.claims, found.allocations, tried, devices, found.status, CONCLUSIONS[found.status]
@@ -235,7 +244,7 @@ class DynamicResources(Plugin):
         held = state.read(STATE)
         if not isinstance(held, ClaimState):
             return
-        for claim in held.claims:
+        for claim in held.latest():
             self.handle.scheduler.pending_claims.pop(claim.uid, None)
             latest = self.handle.objects.get("ResourceClaim", claim.key)
             if isinstance(latest, ResourceClaim) and latest.uid == claim.uid and claim.reserved_for(pod.uid):
@@ -248,13 +257,20 @@ class DynamicResources(Plugin):
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Write devices and pod into the claims."""
         held = state_of(state)
-        for number, claim in enumerate(held.claims):
+        for number, claim in enumerate(held.latest()):
             if not claim.reserved_for(pod.uid):
-                held.claims[number] = self._bind(pod, claim, held.reserved.get(number))
+                try:
+                    held.written[number] = self._bind(pod, claim, held.reserved.get(number))
+                except PluginError as problem:
+                    state.notes(PROBLEM)[""] = str(problem)
+                    raise
         return None
 
     def explain_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Facts:
-        return pre_bind_facts(pod, state_of(state).claims)
+        problem = state.noted.get(PROBLEM, {}).get("")
+        if problem is not None:
+            return failure_facts("not-written", pod, problem, node_name)
+        return pre_bind_facts(pod, state_of(state).latest())
 
     def _bind(self, pod: Pod, claim: ResourceClaim, allocation: dict[str, Any] | None) -> ResourceClaim:
         """Return the claim as the API server has it then. Raises PluginError if it has changed in a wrong way."""

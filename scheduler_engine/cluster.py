@@ -32,6 +32,7 @@ from scheduler_engine.controllers.persistent_volume import PersistentVolumeContr
 from scheduler_engine.controllers.pod_gc import PodGarbageCollector
 from scheduler_engine.controllers.provisioner import Provisioner
 from scheduler_engine.controllers.replicaset import ReplicaSetController, ReplicationManager
+from scheduler_engine.controllers.resource_claim import ResourceClaimController
 from scheduler_engine.controllers.sizes import size_problem
 from scheduler_engine.controllers.statefulset import StatefulSetController
 from scheduler_engine.controllers.taint_eviction import TaintEvictionController
@@ -99,6 +100,7 @@ class Cluster:
             PersistentVolumeController(self.api, self.api.watch(PersistentVolumeController.WANTS)),
             Provisioner(self.api, self.timeline, self.api.watch(Provisioner.WANTS)),
             EphemeralVolumeController(self.api, self.api.watch(EphemeralVolumeController.WANTS)),
+            ResourceClaimController(self.api, self.api.watch(ResourceClaimController.WANTS)),
             GarbageCollector(self.api, self.api.watch(GarbageCollector.WANTS)),
             NamespaceController(self.api, self.api.watch(NamespaceController.WANTS)),
             PodGarbageCollector(self.api, self.timeline, self.api.watch(PodGarbageCollector.WANTS)),

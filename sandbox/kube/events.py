@@ -22,6 +22,7 @@ ACTIONS = {"Scheduled": "Binding", "FailedScheduling": "Scheduling", "Preempted"
 COMPONENTS: dict[tuple[str, str], str] = {
     ("Pod", "TaintManagerEviction"): "taint-eviction-controller",
     ("Pod", "FailedBinding"): "ephemeral_volume",
+    ("Pod", "FailedResourceClaimCreation"): "resource_claim",
     ("Pod", "NodeNotReady"): "node-controller",
     ("Node", "NodeNotReady"): "node-controller",
     ("Lease", "LeaderElection"): SCHEDULER,

@@ -17,6 +17,7 @@ Path = tuple[str, ...]
 Data = Mapping[str, Any]
 
 KEYED: dict[str, tuple[str, ...]] = {
+    "AllocatedDeviceStatus.conditions": ("type",),
     "CSINodeSpec.drivers": ("name",),
     "Container.env": ("name",),
     "Container.ports": ("containerPort", "protocol"),
@@ -46,6 +47,8 @@ KEYED: dict[str, tuple[str, ...]] = {
     "PodStatus.resourceClaimStatuses": ("name",),
     "ReplicaSetStatus.conditions": ("type",),
     "ReplicationControllerStatus.conditions": ("type",),
+    "ResourceClaimStatus.devices": ("driver", "device", "pool"),
+    "ResourceClaimStatus.reservedFor": ("uid",),
     "ResourceRequirements.claims": ("name",),
     "ResourceStatus.resources": ("resourceID",),
     "ServiceSpec.ports": ("port", "protocol"),

@@ -61,6 +61,7 @@ MERGED_BY: dict[str, str] = {
     "PodStatus.resourceClaimStatuses": "name",
     "ReplicaSetStatus.conditions": "type",
     "ReplicationControllerStatus.conditions": "type",
+    "ResourceClaimStatus.reservedFor": "uid",
     "ServiceSpec.ports": "port",
     "ServiceStatus.conditions": "type",
     "StatefulSetStatus.conditions": "type",

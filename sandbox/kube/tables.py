@@ -209,6 +209,17 @@ def controller_of(revision: Manifest) -> str:
     return next((f"{one['kind'].lower()}.apps/{one['name']}" for one in owners), NONE)
 
 
+def claim_state(claim: Manifest) -> str:
+    deleted, allocated = value(claim, "metadata.deletionTimestamp"), value(claim, "status.allocation", None)
+    states = {
+        "deleted": deleted,
+        "pending": allocated is None and not deleted,
+        "allocated": allocated is not None,
+        "reserved": allocated is not None and value(claim, "status.reservedFor", ()),
+    }
+    return ",".join(state for state, holds in states.items() if holds)
+
+
 def data_count(config: Manifest) -> str:
     return str(len(value(config, "data", {})) + len(value(config, "binaryData", {})))
 
@@ -374,6 +385,16 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         NAME,
         Column("StorageClassName", at("storageClassName")),
         Column("Capacity", at("capacity")),
+    ),
+    "ResourceClaim": (NAME, Column("State", of(claim_state)), AGE),
+    "ResourceClaimTemplate": (NAME, AGE),
+    "DeviceClass": (NAME, AGE),
+    "ResourceSlice": (
+        NAME,
+        Column("Node", at("spec.nodeName")),
+        Column("Driver", at("spec.driver")),
+        Column("Pool", at("spec.pool.name")),
+        AGE,
     ),
     "ControllerRevision": (
         NAME,

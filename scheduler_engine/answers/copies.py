@@ -19,6 +19,7 @@ from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.controllers.ephemeral_volume import EphemeralVolumeController
 from scheduler_engine.controllers.persistent_volume import PersistentVolumeController
 from scheduler_engine.controllers.provisioner import Provisioner
+from scheduler_engine.controllers.resource_claim import ResourceClaimController
 from scheduler_engine.effort import Effort
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.scheduler.cycles import Cycle
@@ -28,7 +29,7 @@ from scheduler_engine.trace.events import CycleFinished, PodUnschedulable
 from scheduler_engine.words import say
 
 Data = dict[str, Any]
-FOR_VOLUMES = (PersistentVolumeController, Provisioner, EphemeralVolumeController)
+FOR_CLAIMS = (PersistentVolumeController, Provisioner, EphemeralVolumeController, ResourceClaimController)
 """The controllers that a copy may need to be bound."""
 PATIENCE_US = 600 * SECOND_US
 """How long a copy may wait for its volumes: the default ``bindTimeoutSeconds`` of VolumeBinding."""
@@ -96,7 +97,7 @@ def start(simulation: Simulation, manifest: Mapping[str, Any]) -> Copies:
     name = defaulted["spec"].get("schedulerName", "")
     if name not in twin.scheduler.profiles:
         raise Rejected(say("refusals.no-profile", name=name))
-    twin.controllers = tuple(item for item in twin.controllers if isinstance(item, FOR_VOLUMES))
+    twin.controllers = tuple(item for item in twin.controllers if isinstance(item, FOR_CLAIMS))
     scheduler = twin.scheduler
     if scheduler.cycle is not None and scheduler.cycle.assumed is None:
         scheduler.cycle = None

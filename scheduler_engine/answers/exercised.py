@@ -23,7 +23,7 @@ from scheduler_engine.config.defaults import BINDING_TIMEOUT
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE, UNSCHEDULABLE_TIMEOUT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
-from scheduler_engine.versions import GATED_FIELDS, ROWS
+from scheduler_engine.versions import GATED_FIELDS, NOT_SIMULATED, ROWS
 
 Manifest = Mapping[str, Any]
 NONE: Manifest = {}
@@ -250,7 +250,7 @@ def _sets_newer_field(event: ev.ObjectApplied, seen: Seen) -> bool:
 
 
 def _sets_gated_field(event: ev.ObjectApplied, seen: Seen) -> bool:
-    return bool(uses(event.manifest, frozenset(GATED_FIELDS)))
+    return bool(uses(event.manifest, frozenset(GATED_FIELDS) - NOT_SIMULATED))
 
 
 def _pod_with(uses: Callable[[Manifest], bool]) -> Predicate:

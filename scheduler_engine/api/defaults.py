@@ -114,6 +114,23 @@ def _endpoints(data: Data) -> None:
             fill(port, protocol="TCP")
 
 
+def _resource_claim(data: Data) -> None:
+    _claimed_devices(data.get("spec") or {})
+
+
+def _resource_claim_template(data: Data) -> None:
+    _claimed_devices((data.get("spec") or {}).get("spec") or {})
+
+
+def _claimed_devices(spec: Data) -> None:
+    for request in (spec.get("devices") or {}).get("requests") or ():
+        exactly = request.get("exactly")
+        for wanted in (*(request.get("firstAvailable") or ()), *(() if exactly is None else (exactly,))):
+            fill(wanted, allocationMode="ExactCount")
+            if wanted["allocationMode"] == "ExactCount":
+                fill(wanted, count=1)
+
+
 DEFAULTS: dict[str, Callable[[Data], None]] = {
     "Pod": _pod,
     "Node": _node,
@@ -131,4 +148,6 @@ DEFAULTS: dict[str, Callable[[Data], None]] = {
     "StatefulSet": workloads.stateful_set,
     "Job": workloads.job,
     "Endpoints": _endpoints,
+    "ResourceClaim": _resource_claim,
+    "ResourceClaimTemplate": _resource_claim_template,
 }

@@ -16,6 +16,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
+from scheduler_engine.api.fields_devices import DEVICES
 from scheduler_engine.api.fields_objects import OBJECTS
 from scheduler_engine.api.fields_pod import POD_PARTS
 from scheduler_engine.api.fields_volumes import VOLUME_SOURCES
@@ -62,7 +63,7 @@ def _fields(name: str, written: Mapping[str, str]) -> Iterator[tuple[str, Field]
         yield field.rstrip("!"), Field(inner, holds, field.endswith("!"), kind.endswith("?"))
 
 
-TYPES: dict[str, dict[str, Field]] = _read(OBJECTS, WORKLOADS, POD_PARTS, VOLUME_SOURCES)
+TYPES: dict[str, dict[str, Field]] = _read(OBJECTS, WORKLOADS, POD_PARTS, VOLUME_SOURCES, DEVICES)
 
 
 def _an_integer(bits: int) -> Callable[[Any], bool]:

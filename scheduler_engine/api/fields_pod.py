@@ -53,7 +53,7 @@ PodSchedulingGate = name!
 WorkloadReference = name! podGroup! podGroupReplicaKey
 PodSchedulingGroup = podGroupName:string?
 PodResourceClaim = name! resourceClaimName:string? resourceClaimTemplateName:string?
-ResourceRequirements = limits:{quantity} requests:{quantity} claims:[ResourceClaim]
+ResourceRequirements = limits:{quantity} requests:{quantity} claims:[ContainerClaim]
 PodCondition = type! observedGeneration:int64 status! lastProbeTime:time lastTransitionTime:time reason message
 HostIP = ip!
 PodIP = ip!
@@ -89,7 +89,7 @@ PodAffinity = requiredDuringSchedulingIgnoredDuringExecution:[PodAffinityTerm]
     preferredDuringSchedulingIgnoredDuringExecution:[WeightedPodAffinityTerm]
 PodAntiAffinity = +PodAffinity
 PodDNSConfigOption = name value:string?
-ResourceClaim = name! request
+ContainerClaim = name! request
 ContainerState = waiting:ContainerStateWaiting? running:ContainerStateRunning? terminated:ContainerStateTerminated?
 VolumeMountStatus = name! mountPath! readOnly:bool recursiveReadOnly:string? volumeStatus:VolumeStatus?
 ContainerUser = linux:LinuxContainerUser?

@@ -16,7 +16,7 @@ from typing import Any
 
 from scheduler_engine.api.fields import TYPES, absent_fields
 from scheduler_engine.errors import FieldError
-from scheduler_engine.versions import GATED_FIELDS, Rules, release_of
+from scheduler_engine.versions import GATED_FIELDS, Rules, is_on, release_of
 from scheduler_engine.words import say
 
 Data = Mapping[str, Any]
@@ -85,14 +85,22 @@ def _uses(value: Any, type_name: str, places: frozenset[str], steps: Steps) -> I
         if held is None:
             continue
         if below:
-            items = enumerate(held) if isinstance(held, list) else ()
-            yield from _uses(held, below, places, (*steps, name))
-            for index, item in items:
-                yield from _uses(item, below, places, (*steps, name, index))
+            for inside, item in _parts(held, TYPES[type_name][name].holds):
+                yield from _uses(item, below, places, (*steps, name, *inside))
             continue
         place = f"{_owner(type_name)}.{name}"
         if place not in COUNTS or COUNTS[place](held, steps):
             yield Use((*steps, name), place)
+
+
+def _parts(held: Any, holds: str) -> Iterator[tuple[Steps, Any]]:
+    """Yield the values that a field holds, with the steps to each."""
+    if holds == "one":
+        yield (), held
+    elif isinstance(held, list):
+        yield from (((index,), item) for index, item in enumerate(held))
+    elif isinstance(held, Mapping):
+        yield from (((key,), item) for key, item in held.items())
 
 
 @cache
@@ -158,12 +166,14 @@ def keeping_uses(rules: Rules, old: Data) -> Rules:
 
 def dropped_warnings(manifest: Data, rules: Rules) -> Iterator[FieldError]:
     """Return for each field that is dropped from a manifest, as written, why."""
-    release = release_of(rules.kubernetes)
     for use in uses(manifest, _dropped(rules)):
-        gate, is_volume = GATED_FIELDS[use.place], use.place == IMAGE_VOLUME
-        text = (
-            say("manifest-errors.dropped-volume", gate=gate, release=release)
-            if is_volume
-            else say("manifest-errors.dropped-field", gate=gate, release=release)
-        )
-        yield FieldError(use.path, "Warning", text)
+        yield FieldError(use.path, "Warning", _why_dropped(use.place, rules))
+
+
+def _why_dropped(place: str, rules: Rules) -> str:
+    gate, release = GATED_FIELDS[place], release_of(rules.kubernetes)
+    if is_on(gate, rules.kubernetes, dict(rules.feature_gates)):
+        return say("manifest-errors.dropped-unsimulated", gate=gate)
+    if place == IMAGE_VOLUME:
+        return say("manifest-errors.dropped-volume", gate=gate, release=release)
+    return say("manifest-errors.dropped-field", gate=gate, release=release)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from scheduler_engine.api.devices import ResourceClaim, ResourceSlice
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.words import say
@@ -135,6 +136,36 @@ KINDS: dict[str, Kind] = {
             "statefulsets",
             True,
             gone=("apps/v1beta2", "apps/v1beta1"),
+        ),
+        Kind(
+            "ResourceClaim",
+            ("resource.k8s.io/v1",),
+            "resourceclaims",
+            True,
+            gone=("resource.k8s.io/v1alpha3", "resource.k8s.io/v1alpha2", "resource.k8s.io/v1alpha1"),
+            view=ResourceClaim,
+        ),
+        Kind(
+            "ResourceClaimTemplate",
+            ("resource.k8s.io/v1",),
+            "resourceclaimtemplates",
+            True,
+            gone=("resource.k8s.io/v1alpha3", "resource.k8s.io/v1alpha2", "resource.k8s.io/v1alpha1"),
+        ),
+        Kind(
+            "DeviceClass",
+            ("resource.k8s.io/v1",),
+            "deviceclasses",
+            False,
+            gone=("resource.k8s.io/v1alpha3",),
+        ),
+        Kind(
+            "ResourceSlice",
+            ("resource.k8s.io/v1",),
+            "resourceslices",
+            False,
+            gone=("resource.k8s.io/v1alpha3", "resource.k8s.io/v1alpha2"),
+            view=ResourceSlice,
         ),
     )
 }

@@ -2,7 +2,7 @@
 
 Source: seed 002 §3, §5 and §9; upstream ``plugin/pkg/admission/{priority,runtimeclass,defaulttolerationseconds,
 podtolerationrestriction,antiaffinity}`` and the pod strategy's handling of ``matchLabelKeys`` and scheduling gates;
-for CSIDrivers ``pkg/registry/storage/csidriver/strategy.go``.
+for CSIDrivers ``pkg/registry/storage/csidriver/strategy.go``, for claims to devices ``pkg/registry/resource/utils.go``.
 Each step is one row of ``STEPS``.
 """
 
@@ -57,6 +57,7 @@ class Server(Reader, Protocol):
 
 
 DEFAULT_TOLERATION_SECONDS = 300
+ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 NEEDED_DRIVER = "preventPodSchedulingIfMissing"
 SCHEDULING_GATED = {
     "type": "PodScheduled",
@@ -343,6 +344,19 @@ def needed_driver(manifest: Manifest, objects: Server) -> Manifest:
     return merge(manifest, {"spec": {NEEDED_DRIVER: bool((manifest.get("spec") or {}).get(NEEDED_DRIVER))}})
 
 
+def admin_access(manifest: Manifest, objects: Server) -> Manifest:
+    """Allow access to devices that others use only in namespaces with a label."""
+    kind, metadata, spec = str(manifest.get("kind")), manifest.get("metadata") or {}, manifest.get("spec") or {}
+    devices = (spec.get("spec") or {} if kind == "ResourceClaimTemplate" else spec).get("devices") or {}
+    wanted = [bool((request.get("exactly") or {}).get("adminAccess")) for request in devices.get("requests") or ()]
+    namespace = objects.get("Namespace", metadata.get("namespace") or "default")
+    if True in wanted and (namespace is None or namespace.labels.get(ADMIN_LABEL) != "true"):
+        text = f"admin access to devices requires the `{ADMIN_LABEL}: true` label on the containing namespace"
+        place = f"spec.devices.requests[{wanted.index(True)}].adminAccess"
+        raise invalid(f"{kind}.resource.k8s.io", _name(manifest), f"{place}: Forbidden: {text}")
+    return manifest
+
+
 STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("PriorityClass", single_default_class, True),
     ("Pod", pod_priority, False),
@@ -354,6 +368,8 @@ STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("Pod", simulated_annotations, True),
     ("Node", simulated_annotations, True),
     ("CSIDriver", needed_driver, True),
+    ("ResourceClaim", admin_access, False),
+    ("ResourceClaimTemplate", admin_access, False),
 )
 """(kind, step, True if it also applies to updates)"""
 SWITCHES: dict[str, tuple[str, Callable[[Manifest], None]]] = {LIMIT_TOPOLOGY: ("Pod", limit_topology)}

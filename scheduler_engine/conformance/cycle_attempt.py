@@ -34,7 +34,7 @@ RESERVED = "Permit"
 @dataclass(slots=True)
 class Attempt:
     """The result: ``cycle`` and more findings. ``skipped``: why the pod was not attempted at all;
-    ``error`` or ``message`` is its failure before a node was chosen.
+    ``error`` or ``message`` is its failure before a node was chosen. ``deallocated``: the claim that lost its devices.
     """
 
     cycle: Cycle
@@ -47,6 +47,7 @@ class Attempt:
     message: str = ""
     evaluation: Evaluation | None = None
     volumes: dict[str, object] = field(default_factory=dict)
+    deallocated: str = ""
 
     @property
     def pod(self) -> Pod:
@@ -88,15 +89,18 @@ def attempt_pod(scheduler: SchedulerParts, cycle: Cycle, *, every_filter: bool) 
     """Run from the snapshot until the pod has its node, or has failed. ``every_filter``: also run all filters on all
     nodes.
     """
-    attempt = Attempt(cycle)
+    attempt, held = Attempt(cycle), set[str]()
     while cycle.stage not in (stages.OVER, RESERVED):
         stage = cycle.stage
         if stage == "PostFilter":
             attempt.evaluation = _evaluation(attempt)
+            held = _with_devices(scheduler)
         stages.run(scheduler, cycle)
+        if stage == "PostFilter":
+            attempt.deallocated = next(iter(sorted(held - _with_devices(scheduler))), "")
         if stage == "Snapshot":
             attempt.nodes = scheduler.snapshot.list()
-        elif stage == "Filter" and attempt.searched:
+        elif stage == "Filter" and attempt.search is not None:
             if every_filter:
                 _ask_every_filter(attempt)
             if attempt.feasible and attempt.scores_enabled:
@@ -107,6 +111,12 @@ def attempt_pod(scheduler: SchedulerParts, cycle: Cycle, *, every_filter: bool) 
     if not attempt.best:
         _tell_failure(attempt, scheduler.recorder)
     return attempt
+
+
+def _with_devices(scheduler: SchedulerParts) -> set[str]:
+    """Return the keys of the claims that have devices."""
+    claims = scheduler.api.list("ResourceClaim")
+    return {claim.key for claim in claims if claim.status.get("allocation") is not None}
 
 
 def _evaluation(attempt: Attempt) -> Evaluation | None:

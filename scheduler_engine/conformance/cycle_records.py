@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_engine.conformance.cycle_attempt import Attempt
-from scheduler_engine.framework.status import Status
+from scheduler_engine.framework.status import Code, Status
+from scheduler_engine.plugins.dynamic_resources.plugin import STATE as CLAIMS
+from scheduler_engine.plugins.dynamic_resources.plugin import ClaimState
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.preemption.criteria import CRITERIA
 from scheduler_engine.preemption.preemption import Evaluation, Evaluator
@@ -56,6 +58,9 @@ def _end(attempt: Attempt) -> Fields:
     fields: Fields = {}
     if attempt.volumes:
         fields["volumes"] = attempt.volumes
+    allocation = _allocation(attempt)
+    if allocation:
+        fields["allocation"] = allocation
     failure = attempt.cycle.reserve
     if failure is not None:
         # Kubernetes names the plugin of a rejection; that of an error is in its text.
@@ -66,6 +71,22 @@ def _end(attempt: Attempt) -> Fields:
         if getattr(attempt, name):
             fields[name] = getattr(attempt, name)
     return fields
+
+
+def _allocation(attempt: Attempt) -> Fields:
+    """Return the devices that claims got in this attempt."""
+    held = attempt.state.read(CLAIMS)
+    if not isinstance(held, ClaimState):
+        return {}
+    return {held.claims[number].key: _shown_allocation(item) for number, item in held.reserved.items()}
+
+
+def _shown_allocation(allocation: Fields) -> Fields:
+    devices = allocation["devices"]
+    shown = {"devices": devices.get("results", [])}
+    if "nodeSelector" in allocation:
+        shown["nodeSelector"] = allocation["nodeSelector"]
+    return shown | ({"config": devices["config"]} if "config" in devices else {})
 
 
 def _pre_filter(attempt: Attempt) -> Fields | None:
@@ -117,7 +138,9 @@ def _post_filter(attempt: Attempt) -> Fields:
         fields["bestNodes"] = list(result.best_nodes)
         if evaluation.lower_nominations:
             fields["clearedNominations"] = sorted(evaluation.lower_nominations)
-    if evaluation is not None and evaluation.rejected:
+    if attempt.deallocated:
+        fields["deallocated"] = attempt.deallocated
+    if evaluation is not None and evaluation.rejected and status.code is not Code.ERROR:
         fields["rejected"] = {node: _verdict(reason) for node, reason in evaluation.rejected.items()}
     return {"postFilter": fields}
 

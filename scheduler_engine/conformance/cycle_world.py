@@ -49,14 +49,12 @@ class World(Unlogged):
                 return
             self.order.append(pod)
         else:
-            self.order.append(_view(set_defaults(manifest)))
+            self.order.append(_view(_with_uid(set_defaults(manifest))))
         self.put(self.order[-1])
 
     def _pod(self, manifest: Manifest) -> Pod:
         """Add defaults and admission's changes; a priority number wins over the class."""
-        defaulted = set_defaults(manifest)
-        metadata = defaulted["metadata"]
-        metadata.setdefault("uid", f"uid-{metadata['namespace']}-{metadata['name']}")
+        defaulted = _with_uid(set_defaults(manifest))
         if defaulted["spec"].get("priority") is None:
             defaulted = pod_priority(defaulted, self)
         return Pod(match_label_keys(defaulted, self))
@@ -106,6 +104,14 @@ class WaitingPods:
 
     def get(self, key: str) -> QueuedPodInfo | None:
         return QueuedPodInfo(PodInfo(self.world.pod(key)))
+
+
+def _with_uid(manifest: Manifest) -> Manifest:
+    """Give an object in a namespace the uid of the recordings, unless it has one."""
+    metadata = manifest["metadata"]
+    if metadata.get("namespace"):
+        metadata.setdefault("uid", f"uid-{metadata['namespace']}-{metadata['name']}")
+    return manifest
 
 
 def _view(manifest: Manifest) -> KubeObject:

@@ -47,6 +47,7 @@ from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.nodes import SlotArray, Slots
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.records import record
+from scheduler_engine.sharing import Table
 from scheduler_engine.trace.events import Recorder
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
@@ -232,7 +233,11 @@ class NoNominations:
 
 
 class SchedulerServices(Protocol):
-    """The scheduler's services for its plugins."""
+    """The scheduler's services for its plugins. ``pending_claims``: uid → claim with the devices that it will get, from
+    Reserve until the API server has them.
+    """
+
+    pending_claims: Table[str, KubeObject]
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool: ...
 
@@ -243,6 +248,9 @@ class SchedulerServices(Protocol):
 
 class NoScheduler:
     """A stub without binding cycles or a watch."""
+
+    def __init__(self) -> None:
+        self.pending_claims: Table[str, KubeObject] = Table()
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
         return False

@@ -193,6 +193,24 @@ def _namespace(renamer: Renamer, item: Manifest) -> Manifest:
     return {}
 
 
+def _device_class(renamer: Renamer, item: Manifest) -> Manifest:
+    return {"spec": item.get("spec") or {}}
+
+
+def _resource_slice(renamer: Renamer, item: Manifest) -> Manifest:
+    return {"spec": renamer.slice_spec(item["spec"])}
+
+
+def _resource_claim(renamer: Renamer, item: Manifest) -> Manifest:
+    allocation = (item.get("status") or {}).get("allocation")
+    status = {} if allocation is None else {"status": {"allocation": renamer.allocation(allocation)}}
+    return {"spec": renamer.device_claim(item["spec"]), **status}
+
+
+def _resource_claim_template(renamer: Renamer, item: Manifest) -> Manifest:
+    return {"spec": {"spec": renamer.device_claim(item["spec"].get("spec") or {})}}
+
+
 def _driver(renamer: Renamer, item: Manifest) -> Manifest:
     return {"spec": item.get("spec") or {}}
 
@@ -219,6 +237,10 @@ PARTS: dict[str, Callable[[Renamer, Manifest], Manifest]] = {
     "VolumeAttachment": _attachment,
     "RuntimeClass": _runtime_class,
     "PriorityClass": _priority_class,
+    "DeviceClass": _device_class,
+    "ResourceSlice": _resource_slice,
+    "ResourceClaim": _resource_claim,
+    "ResourceClaimTemplate": _resource_claim_template,
     **dict.fromkeys(WORKLOADS, _workload),
 }
 """Kind → builder of its objects with decisive fields and made-up names."""

@@ -11,7 +11,8 @@ from scheduler_engine.importing.result import NoticeLog, Skipped, key_of
 Manifest = dict[str, Any]
 
 ORDER = (
-    *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "Node", "CSINode"),
+    *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "DeviceClass", "Node", "CSINode"),
+    *("ResourceSlice", "ResourceClaimTemplate", "ResourceClaim"),
     *("PersistentVolume", "PersistentVolumeClaim", "CSIStorageCapacity", "VolumeAttachment", "Service"),
     *("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"),
     *("PodDisruptionBudget", "Pod"),

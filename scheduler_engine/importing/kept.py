@@ -55,6 +55,10 @@ ReplicationController = apiVersion kind metadata spec status
 StatefulSet = apiVersion kind metadata spec status
 DaemonSet = apiVersion kind metadata spec
 Job = apiVersion kind metadata spec status
+DeviceClass = apiVersion kind metadata spec
+ResourceSlice = apiVersion kind metadata spec
+ResourceClaimTemplate = apiVersion kind metadata spec
+ResourceClaim = apiVersion kind metadata spec status
 
 ObjectMeta = name namespace uid labels annotations ownerReferences finalizers
 OwnerReference = apiVersion kind name uid controller blockOwnerDeletion
@@ -87,6 +91,8 @@ PodOS = name
 PodSchedulingGate = name
 PodResourceClaim = name resourceClaimName resourceClaimTemplateName
 PodStatus = phase conditions nominatedNodeName startTime containerStatuses resources allocatedResources
+    resourceClaimStatuses
+PodResourceClaimStatus = name resourceClaimName
 PodCondition = type status reason message lastTransitionTime
 ContainerStatus = name ready restartCount allocatedResources resources
 
@@ -162,6 +168,26 @@ JobSpec = parallelism completions activeDeadlineSeconds backoffLimit selector ma
     ttlSecondsAfterFinished completionMode suspend podReplacementPolicy managedBy
 JobStatus = conditions startTime active ready
 JobCondition = type status
+
+DeviceClassSpec = selectors
+DeviceSelector = cel
+CELDeviceSelector = expression
+ResourceSliceSpec = driver pool nodeName nodeSelector allNodes devices
+ResourcePool = name generation resourceSliceCount
+Device = name attributes capacity
+DeviceAttribute = int bool string version
+DeviceCapacity = value
+ResourceClaimTemplateSpec = metadata spec
+ResourceClaimSpec = devices
+DeviceClaim = requests constraints
+DeviceRequest = name exactly firstAvailable
+ExactDeviceRequest = deviceClassName selectors allocationMode count adminAccess
+DeviceSubRequest = name deviceClassName selectors allocationMode count
+DeviceConstraint = requests matchAttribute
+ResourceClaimStatus = allocation
+AllocationResult = devices nodeSelector
+DeviceAllocationResult = results
+DeviceRequestAllocationResult = request driver pool device adminAccess
 """
 """One line per type of ``api/fields_*.py``: its kept fields. ``PodCondition.message`` is kept only for PodScheduled,
 and for the page before the import; no sandbox gets it.
@@ -194,8 +220,6 @@ STAND_INS: dict[tuple[str, str], str] = {
     ("PortworxVolumeSource", "volumeID"): "vol-{}",
     ("CSIPersistentVolumeSource", "volumeHandle"): "vol-{}",
     ("CSINodeDriver", "nodeID"): "node-{}",
-    ("PodResourceClaim", "resourceClaimName"): "claim-{}",
-    ("PodResourceClaim", "resourceClaimTemplateName"): "claim-{}",
 }
 """Type and field → the form of the names that replace the real ones; equal names stay equal."""
 

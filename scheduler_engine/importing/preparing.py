@@ -10,7 +10,7 @@ from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.api.validation import judged
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.importing import completing, pods, workloads
+from scheduler_engine.importing import claims, completing, pods, workloads
 from scheduler_engine.importing.anonymous import make_anonymous
 from scheduler_engine.importing.draft import ORDER, Draft
 from scheduler_engine.importing.gathering import CONFIGURATION, Gathered
@@ -60,6 +60,7 @@ def _prepare(gathered: Gathered, choices: Choices) -> Import:
     pods.keep_as_they_are(draft)
     _keep_used_images(draft)
     completing.settle_volumes(draft)
+    claims.settle(draft)
     completing.add_namespaces(draft)
     completing.keep_one_default_class(draft)
     completing.add_priority_classes(draft)

@@ -14,7 +14,7 @@ from scheduler_engine.importing.trimming import SOURCES
 
 Manifest = dict[str, Any]
 
-CLAIM = "PersistentVolumeClaim"
+CLAIM, TEMPLATE = "PersistentVolumeClaim", "ResourceClaimTemplate"
 CATEGORIES = {
     "Pod": "pod",
     "Node": "node",
@@ -156,7 +156,11 @@ class Renamer:
         return {**result, "volumes": volumes} if volumes else result
 
     def _resource_claim(self, item: Manifest) -> Manifest:
-        return {**item, "name": self.names.of("name", item["name"])}
+        result = {"name": self.names.of("name", item["name"])}
+        for field, kind in (("resourceClaimName", "ResourceClaim"), ("resourceClaimTemplateName", TEMPLATE)):
+            if item.get(field):
+                result[field] = self.name(kind, item[field])
+        return result
 
     def _container(self, item: Manifest) -> Manifest:
         result = {name: item[name] for name in CONTAINER_FIELDS if item.get(name) is not None}
@@ -181,6 +185,52 @@ class Renamer:
             reference = self.names.of("image", normalized_image_name(image["reference"]))
             return {**head, "image": {**image, "reference": reference}}
         return {**volume, **head}
+
+    # --- devices ---
+
+    def device_claim(self, spec: Manifest) -> Manifest:
+        """Rename requests and classes. Expressions stay: they name attributes of devices."""
+        devices = spec.get("devices") or {}
+        result = {"requests": [self._device_request(item) for item in devices.get("requests") or ()]}
+        if devices.get("constraints"):
+            result["constraints"] = [
+                {**item, **({"requests": list(map(self.request, item["requests"]))} if item.get("requests") else {})}
+                for item in devices["constraints"]
+            ]
+        return {"devices": result}
+
+    def _device_request(self, item: Manifest) -> Manifest:
+        result: Manifest = {"name": self.request(item["name"])}
+        if item.get("exactly") is not None:
+            result["exactly"] = self._devices_wanted(item["exactly"])
+        if item.get("firstAvailable"):
+            result["firstAvailable"] = [
+                {**self._devices_wanted(one), "name": self.request(one["name"])} for one in item["firstAvailable"]
+            ]
+        return result
+
+    def _devices_wanted(self, item: Manifest) -> Manifest:
+        return {**item, "deviceClassName": self.name("DeviceClass", item["deviceClassName"])}
+
+    def request(self, name: str) -> str:
+        """Rename a request, or ``request/alternative``."""
+        return "/".join(self.names.of("request", part) for part in name.split("/"))
+
+    def allocation(self, item: Manifest) -> Manifest:
+        results = (item.get("devices") or {}).get("results") or ()
+        renamed = [
+            {**one, "request": self.request(one["request"]), "pool": self.names.of("pool", one["pool"])}
+            for one in results
+        ]
+        selector = {"nodeSelector": self.tree(item["nodeSelector"])} if item.get("nodeSelector") else {}
+        return {"devices": {"results": renamed}, **selector}
+
+    def slice_spec(self, spec: Manifest) -> Manifest:
+        kept = {name: spec[name] for name in ("driver", "allNodes", "devices") if spec.get(name) is not None}
+        result = {**kept, "pool": {**spec["pool"], "name": self.names.of("pool", spec["pool"]["name"])}}
+        if spec.get("nodeName"):
+            result["nodeName"] = self.name("Node", spec["nodeName"])
+        return {**result, "nodeSelector": self.tree(spec["nodeSelector"])} if spec.get("nodeSelector") else result
 
     # --- storage ---
 

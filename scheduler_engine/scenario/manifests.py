@@ -25,7 +25,8 @@ from scheduler_engine.versions import Rules, named
 from scheduler_engine.words import say
 
 KINDS = (
-    *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "Node", "CSINode"),
+    *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "DeviceClass", "Node", "CSINode"),
+    *("ResourceSlice", "ResourceClaimTemplate", "ResourceClaim"),
     *("CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "VolumeAttachment", "ConfigMap", "Service"),
     *("Endpoints", "PodDisruptionBudget", "Lease", "ReplicationController", "ReplicaSet", "Deployment", "StatefulSet"),
     *("DaemonSet", "Job", "Pod"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Protocol
 
-from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent, all_of
 from scheduler_engine.cache.cache import Cache
 from scheduler_engine.cache.snapshot import Snapshot
@@ -43,6 +43,9 @@ RESOURCES = {
     "CSIDriver": "storage.k8s.io/CSIDriver",
     "CSIStorageCapacity": "storage.k8s.io/CSIStorageCapacity",
     "VolumeAttachment": "storage.k8s.io/VolumeAttachment",
+    "ResourceClaim": "resource.k8s.io/ResourceClaim",
+    "DeviceClass": "resource.k8s.io/DeviceClass",
+    "ResourceSlice": "resource.k8s.io/ResourceSlice",
 }
 """Kinds other than pods and nodes that can make pods schedulable → the resource name in cluster events."""
 
@@ -73,7 +76,8 @@ class SchedulerParts:
     oldest first. ``latest`` is the cycle that began last: until the next begins, the snapshot is unchanged.
     ``ended`` is the cycle that ended last, for facts.
     ``replica`` is its name in the trace, where it begins at entry number ``first_entry``. ``unheard``: uid → delayed
-    watch events of a pod; ``heard``: those whose time has come. ``counted``: name and labels of a metric that no trace
+    watch events of a pod; ``heard``: those whose time has come. ``pending_claims``
+    as in ``SchedulerServices``. ``counted``: name and labels of a metric that no trace
     shows → its value.
     """
 
@@ -110,6 +114,7 @@ class SchedulerParts:
         self.bindings: list[Cycle] = []
         self.unheard: dict[str, list[WatchEvent]] = {}
         self.heard: list[WatchEvent] = []
+        self.pending_claims: Table[str, KubeObject] = Table()
         self._wait_for_next_second()
         timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
 

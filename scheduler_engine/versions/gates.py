@@ -147,13 +147,57 @@ GATED_FIELDS = {
     "VolumeError.errorCode": "MutableCSINodeAllocatableCount",
     "LeaseSpec.strategy": "CoordinatedLeaderElection",
     "LeaseSpec.preferredHolder": "CoordinatedLeaderElection",
+    **dict.fromkeys(
+        ("ExactDeviceRequest.tolerations", "DeviceSubRequest.tolerations", "Device.taints"), "DRADeviceTaints"
+    ),
+    **dict.fromkeys(
+        (
+            *("ExactDeviceRequest.capacity", "DeviceSubRequest.capacity", "DeviceConstraint.distinctAttribute"),
+            *("DeviceRequestAllocationResult.shareID", "DeviceRequestAllocationResult.consumedCapacity"),
+            *("AllocatedDeviceStatus.shareID", "Device.allowMultipleAllocations", "DeviceCapacity.requestPolicy"),
+        ),
+        "DRAConsumableCapacity",
+    ),
+    **dict.fromkeys(
+        (
+            *("ResourceSliceSpec.sharedCounters", "ResourceSliceSpec.perDeviceNodeSelection"),
+            *("Device.consumesCounters", "Device.nodeName", "Device.nodeSelector", "Device.allNodes"),
+        ),
+        "DRAPartitionableDevices",
+    ),
+    **dict.fromkeys(
+        (
+            *("Device.bindingConditions", "Device.bindingFailureConditions", "Device.bindsToNode"),
+            "DeviceRequestAllocationResult.bindingConditions",
+            "DeviceRequestAllocationResult.bindingFailureConditions",
+        ),
+        "DRADeviceBindingConditions",
+    ),
+    "DeviceClassSpec.extendedResourceName": "DRAExtendedResource",
+    "Device.nodeAllocatableResourceMappings": "DRANodeAllocatableResources",
+    **dict.fromkeys(
+        (f"DeviceAttribute.{name}s" for name in ("int", "bool", "string", "version")), "DRAListTypeAttributes"
+    ),
 }
 """``Type.field`` → the gate without which the API server drops the field: all whose gate is off in some version."""
+
+NOT_SIMULATED = frozenset(
+    place
+    for place, gate in GATED_FIELDS.items()
+    if gate in ("DRADeviceTaints", "DRAConsumableCapacity", "DRAPartitionableDevices", "DRADeviceBindingConditions")
+    or place == "DeviceClassSpec.extendedResourceName"
+)
+"""Fields that are dropped whatever their gate: the scheduler here does not follow them."""
 
 
 def default_of(name: str, kubernetes: str) -> bool:
     """Return whether a gate is on by default. One that the version does not have is off."""
     return _found(name, kubernetes)[0] in (ON, LOCKED)
+
+
+def keeps(place: str, kubernetes: str, feature_gates: Mapping[str, bool]) -> bool:
+    """Return whether a field of ``GATED_FIELDS`` is stored."""
+    return place not in NOT_SIMULATED and is_on(GATED_FIELDS[place], kubernetes, feature_gates)
 
 
 def check_needs(kubernetes: str, feature_gates: Mapping[str, bool]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.records import record
-from scheduler_engine.versions.gates import GATED_FIELDS, check_needs, checked, gates_text, is_on
+from scheduler_engine.versions.gates import GATED_FIELDS, check_needs, checked, gates_text, is_on, keeps
 from scheduler_engine.versions.names import DEFAULT, column, release_of
 from scheduler_engine.words import say
 
@@ -34,6 +34,8 @@ FIELDS = ("PodCertificateProjection.userAnnotations", "CSIDriverSpec.serviceAcco
 FIELDS_36 = (
     *("PodSpec.schedulingGroup", "PodStatus.nodeAllocatableResourceClaimStatuses"),
     *("VolumeMountStatus.volumeStatus", "ResourceHealth.message", *FIELDS),
+    *("Device.nodeAllocatableResourceMappings", "DeviceAttribute.ints", "DeviceAttribute.bools"),
+    *("DeviceAttribute.strings", "DeviceAttribute.versions"),
 )
 TEXTS = (
     *("label-keys", "label-values", "driver-names", "variable-sources"),
@@ -207,7 +209,7 @@ def rules_for(kubernetes: str = DEFAULT, feature_gates: Mapping[str, bool] | Non
         row.name: (not row.gate or is_on(row.gate, kubernetes, gates)) and (row.values[index] if row.values else YES)
         for row in ROWS
     }
-    values["kept_fields"] = tuple(place for place, gate in GATED_FIELDS.items() if is_on(gate, kubernetes, gates))
+    values["kept_fields"] = tuple(place for place in GATED_FIELDS if keeps(place, kubernetes, gates))
     return Rules(kubernetes, tuple(gates.items()), **values)
 
 

@@ -32,6 +32,7 @@ from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from scheduler_engine.versions import DEFAULT, VERSIONS
+from tests.engine.device_histories import devices
 from tests.engine.random_clusters import CONFIGURATIONS, cluster, crowded, run
 
 
@@ -172,7 +173,7 @@ class Cells:
                 assert facts is not None
                 status = facts.status
                 concluded = ("Success", ()) if status is None else (status.code.value, status.reasons)
-                taken = {item.values["claim"]: item.values.get("volume") for item in facts.shown}
+                taken = {item.values.get("claim"): item.values.get("volume") for item in facts.shown}
                 if concluded != (code, reasons) or not _took(scheduler, cycle, facts, taken):
                     self.wrong.append(f"{cycle.pod.key}, {plugin}: {facts}, not {event}")
 
@@ -251,8 +252,8 @@ def watching(*, late: bool) -> Iterator[Cells]:
 
 
 def played(cells: Cells, seed: int, kubernetes: str = DEFAULT) -> None:
-    """Play two random histories, one of them with preemption, with the next configuration."""
-    for history in (cluster, crowded):
+    """Play random histories, one with preemption, one with devices, with the next configuration."""
+    for history in (cluster, crowded, devices):
         simulation = Simulation(configuration=CONFIGURATIONS[seed % len(CONFIGURATIONS)], kubernetes=kubernetes)
         run(simulation, history(seed))
         if cells.wrong:

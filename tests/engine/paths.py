@@ -23,13 +23,14 @@ from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from scheduler_engine.versions import DEFAULT, VERSIONS, rules_for
+from tests.engine.device_histories import devices
 from tests.engine.random_clusters import CONFIGURATIONS, cluster, configuration, crowded, run
 from tests.engine.restless_clusters import restless
 from tests.engine.volume_histories import volumes
 
 History = Callable[[int], list[Command]]
 Configurations = Sequence[dict[str, Any] | None]
-HISTORIES: tuple[History, ...] = (cluster, crowded, restless, volumes)
+HISTORIES: tuple[History, ...] = (cluster, crowded, restless, volumes, devices)
 PLUGINS = tuple(
     dict.fromkeys(
         plugin for name in VERSIONS for plugin in (*REGISTRY.values(), *registry_for(rules_for(name)).values())

@@ -15,8 +15,8 @@ RECORDINGS = Path(__file__).parents[2] / "fixtures" / "conformance"
 
 COMPLETE = {
     "cycle": """
-        config images interpod-affinity long-run mixed node-affinity nodename pod-resources ports preemption resources
-        sampling taints tie-order topology-spread volumes
+        config dra images interpod-affinity long-run mixed node-affinity nodename pod-resources ports preemption
+        resources sampling taints tie-order topology-spread volumes
     """,
     "config": "config_args config_combo config_plugins config_profiles config_queuesort config_top",
     "queue": """

@@ -21,6 +21,7 @@ from scheduler_engine.scenario import FOLDER
 ROOT = Path(__file__).parents[2]
 NEEDED = (
     "click",
+    "re2",
     "numpy",
     "numpy.libs",
     "yaml",

@@ -35,7 +35,7 @@ SECRETS = (
     ),
     *("imagePullSecrets", "env", "envFrom", "command", "args", "livenessProbe", "lifecycle", "workingDir", "podIP"),
     *("description", "handler", "providerID", "addresses", "nodeInfo", "managedFields", "securityContext", "data"),
-    *("hostname", "subdomain", "dataSource", "attachmentMetadata", "audience", "resourceClaimName", "containerID"),
+    *("hostname", "subdomain", "dataSource", "attachmentMetadata", "audience", "containerID"),
 )
 """Fields that hold secrets, addresses or machine names."""
 

@@ -15,7 +15,7 @@ from scheduler_engine.errors import Rejected
 
 CLUSTER_SCOPED = {
     *("Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment"),
-    *("PriorityClass", "RuntimeClass"),
+    *("PriorityClass", "RuntimeClass", "DeviceClass", "ResourceSlice"),
 }
 
 

@@ -28,6 +28,7 @@ SCENARIOS = (
     "36-scheduling-gates",
     "40-volumes-made-in-a-zone",
     "43-read-write-once-pod",
+    "44b-devices-for-claims",
     "50-nominated-pod-counts",
     "53-preemption-reprieve",
     "54-preemption-budget-protects",

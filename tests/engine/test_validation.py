@@ -76,6 +76,15 @@ VALID: dict[str, Data] = {
     "a CSI node": of_kind("CSINode", spec={"drivers": [{"name": "d", "nodeID": "n", "topologyKeys": None}]}),
     "a CSI driver": of_kind("CSIDriver", spec={"storageCapacity": True}),
     "a storage capacity": of_kind("CSIStorageCapacity", storageClassName="c", capacity="1Gi"),
+    "a resource claim": of_kind(
+        "ResourceClaim", spec={"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpus"}}]}}
+    ),
+    "a resource claim template": of_kind("ResourceClaimTemplate", spec={"spec": {"devices": {"requests": []}}}),
+    "a device class": of_kind("DeviceClass", spec={"selectors": [{"cel": {"expression": 'device.driver == "d"'}}]}),
+    "a resource slice": of_kind(
+        "ResourceSlice",
+        spec={"driver": "d", "pool": {"name": "n", "resourceSliceCount": 1}, "allNodes": True, "devices": []},
+    ),
     "an attachment": of_kind(
         "VolumeAttachment", spec={"attacher": "d", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
     ),

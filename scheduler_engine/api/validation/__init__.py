@@ -19,7 +19,17 @@ from scheduler_engine.api.gated_fields import keeping_uses, without_gated
 from scheduler_engine.api.loading import written_path
 from scheduler_engine.api.parsing import owners_of
 from scheduler_engine.api.scheme import kind_of
-from scheduler_engine.api.validation import csi, jobs, leaders, owners, policies, storage, storage_update
+from scheduler_engine.api.validation import (
+    csi,
+    devices,
+    jobs,
+    leaders,
+    owners,
+    policies,
+    slices,
+    storage,
+    storage_update,
+)
 from scheduler_engine.api.validation.addresses import has_loose_address
 from scheduler_engine.api.validation.annotations import simulated_annotations
 from scheduler_engine.api.validation.containers import resizes_by_restart
@@ -65,6 +75,10 @@ RULES: dict[str, Callable[[Manifest], Iterable[FieldError]]] = {
     "Lease": leaders.lease_rules,
     "ConfigMap": leaders.config_map_rules,
     "Endpoints": leaders.endpoints_rules,
+    "ResourceClaim": devices.claim_rules,
+    "ResourceClaimTemplate": devices.template_rules,
+    "DeviceClass": devices.class_rules,
+    "ResourceSlice": slices.slice_rules,
 }
 UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = {
     "Pod": pod_update,
@@ -90,6 +104,10 @@ UPDATE_RULES: dict[str, Callable[[Manifest, Manifest], Iterable[FieldError]]] = 
     "Lease": leaders.lease_update,
     "ConfigMap": leaders.config_map_update,
     "Endpoints": leaders.endpoints_update,
+    "ResourceClaim": devices.claim_update,
+    "ResourceClaimTemplate": devices.template_update,
+    "DeviceClass": devices.class_update,
+    "ResourceSlice": slices.slice_update,
 }
 
 BEFORE_RULES: dict[str, Callable[[Manifest], Manifest]] = {

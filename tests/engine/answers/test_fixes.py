@@ -325,7 +325,7 @@ CASES = {
     "a resource claim": Case(
         make_pod("p").spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "a-gpu"}]),
         [node("n")],
-        {("resource-claims",): "Remove the resource claims gpu: they are not simulated. Then n passes."},
+        {("resource-claims",): "Remove the resource claims gpu. Then n passes."},
     ),
     "a full node": Case(
         make_pod("p").cpu("1"),

@@ -1,62 +1,399 @@
-"""DynamicResources without claims: its verdicts and when they come."""
+"""DynamicResources: verdicts, devices, what it writes, and when a pod is tried again."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from scheduler_engine.api.objects import KubeObject
+from scheduler_engine import wording
+from scheduler_engine.api.defaults import set_defaults
+from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.api.scheme import view
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import Hint, NodeToStatus, PluginError
 from scheduler_engine.framework.status import Code, Status
-from scheduler_engine.plugins.dynamic_resources import DynamicResources
-from scheduler_engine.testing import Builder, make_node, make_pod
+from scheduler_engine.plugins.dynamic_resources import DynamicResources, ScoringDynamicResources
+from scheduler_engine.plugins.dynamic_resources.plugin import DEALLOCATED, NOT_AVAILABLE, NOT_ENOUGH, TIMED_OUT
+from scheduler_engine.testing import make_node, make_pod
 from tests.engine.plugins.world import World, events_of, hint_of, node_info, pod_of
 
 PLAIN = pod_of(make_pod("p"))
-CLAIMING = pod_of(make_pod("p").spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu-1"}]))
+CLAIMING = pod_of(make_pod("p").spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpus"}]))
+OWN = [{"name": "gpu", "resourceClaimTemplateName": "template"}]
+GENERATED = pod_of(make_pod("p").spec(resourceClaims=OWN)).evolve(
+    {"status": {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "gpus"}]}}
+)
+NODES = tuple(node_info(make_node(name).zone(zone)) for name, zone in (("n1", "a"), ("n2", "b")))
 
 
-def plugin() -> DynamicResources:
-    return DynamicResources({}, World().handle)
+def made(kind: str, name: str, **fields: Any) -> KubeObject:
+    metadata = {"name": name, "uid": f"uid-{name}", **fields.pop("metadata", {})}
+    if kind == "ResourceClaim":
+        metadata["namespace"] = "default"
+    return view(set_defaults({"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": metadata, **fields}))
 
 
-def statuses() -> NodeToStatus:
-    return NodeToStatus(Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE))
+def device_class(name: str = "any", *expressions: str) -> KubeObject:
+    return made("DeviceClass", name, spec={"selectors": [{"cel": {"expression": text}} for text in expressions]})
+
+
+def offered(name: str, *devices: str | dict[str, Any], generation: int = 1, count: int = 1, **place: Any) -> KubeObject:
+    listed = [item if isinstance(item, dict) else {"name": item} for item in devices]
+    pool = {"name": place.pop("pool", name), "generation": generation, "resourceSliceCount": count}
+    return made("ResourceSlice", name, spec={"driver": "d", "pool": pool, "devices": listed, **place})
+
+
+def wanting(name: str = "r", **fields: Any) -> dict[str, Any]:
+    return {"name": name, "exactly": {"deviceClassName": "any", **fields}}
+
+
+def claim(*requests: dict[str, Any], name: str = "gpus", **fields: Any) -> KubeObject:
+    devices = {"requests": list(requests or (wanting(),)), **fields.pop("devices", {})}
+    return made("ResourceClaim", name, spec={"devices": devices}, **fields)
+
+
+def got(*devices: str, selector: Any = None) -> dict[str, Any]:
+    results = [
+        {"request": "r", "driver": "d", "pool": item.split("/")[0], "device": item.split("/")[1]} for item in devices
+    ]
+    return {"devices": {"results": results}} | ({"nodeSelector": selector} if selector else {})
+
+
+def on_node(name: str) -> dict[str, Any]:
+    return {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]}
+
+
+class Case:
+    """A pod in a world of objects, after PreFilter."""
+
+    def __init__(self, *objects: KubeObject, pod: Pod = CLAIMING) -> None:
+        self.world = World(*NODES)
+        self.world.add(pod, *objects)
+        self.plugin = DynamicResources({}, self.world.handle)
+        self.state, self.pod = CycleState(), pod
+        self.refused = self.plugin.pre_filter(self.state, pod, NODES)[1]
+
+    def verdicts(self) -> list[Status | None]:
+        return [self.plugin.filter(self.state, self.pod, info) for info in NODES]
+
+    def devices(self, node: str = "n1") -> list[str]:
+        """Reserve on a node, and return which devices the claim gets."""
+        info = next(info for info in NODES if info.name == node)
+        assert self.plugin.filter(self.state, self.pod, info) is None
+        self.plugin.reserve(self.state, self.pod, node)
+        pending = self.world.handle.scheduler.pending_claims["uid-gpus"]
+        results = pending.status["allocation"]["devices"].get("results", [])
+        return [f"{item['request']}: {item['pool']}/{item['device']}" for item in results]
+
+    def told(self, node: str = "n1") -> list[str]:
+        """Return what the facts about a node say."""
+        info = next(info for info in NODES if info.name == node)
+        facts = self.plugin.explain_filter(self.state, self.pod, info)
+        assert facts.status == self.plugin.filter(self.state, self.pod, info)
+        lines = wording.lines(facts)
+        return [
+            wording.sentence(facts),
+            *(" | ".join(filter(None, (item.label, item.formula, item.note))) for item in lines),
+        ]
 
 
 def test_a_pod_without_claims_is_skipped_and_has_nothing_to_deallocate() -> None:
+    case = Case(pod=PLAIN)
+    assert case.refused is not None
+    assert case.refused.is_skip
+    _, status = case.plugin.post_filter(case.state, PLAIN, NodeToStatus(Status(Code.UNSCHEDULABLE)))
+    assert status == Status(Code.UNSCHEDULABLE, ("no new claims to deallocate",))
+
+
+def test_without_prefilter_the_other_points_fail() -> None:
+    plugin = DynamicResources({}, World(*NODES).handle)
+    with pytest.raises(PluginError, match=r"^not found$"):
+        plugin.post_filter(CycleState(), PLAIN, NodeToStatus(Status(Code.UNSCHEDULABLE)))
+    with pytest.raises(PluginError, match=r"^not found$"):
+        plugin.filter(CycleState(), PLAIN, NODES[0])
+    with pytest.raises(PluginError, match=r"^not found$"):
+        plugin.reserve(CycleState(), PLAIN, "n1")
+
+
+OWNER = [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}]
+REFUSED: dict[str, tuple[Pod, list[KubeObject], str, str]] = {
+    "A claim does not exist": (
+        CLAIMING,
+        [],
+        'could not find ResourceClaim "default/gpus"',
+        "p uses the claim default/gpus, which does not exist.",
+    ),
+    "A claim is being deleted": (
+        CLAIMING,
+        [claim(metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})],
+        'resourceclaim "gpus" is being deleted',
+        "p uses the claim default/gpus, which is being deleted.",
+    ),
+    "A claim was not made yet": (
+        pod_of(make_pod("p").spec(resourceClaims=OWN)),
+        [],
+        'pod "default/p": ResourceClaim not created yet',
+        "The claim gpu of p has not been created yet; the resource claim controller does that.",
+    ),
+    "A claim was made for another pod": (
+        GENERATED,
+        [claim()],
+        "ResourceClaim default/gpus was not created for pod default/p (pod is not owner)",
+        "p needs the claim default/gpus for itself, but it was not created for p.",
+    ),
+    "A class does not exist": (
+        CLAIMING,
+        [claim({"name": "r", "firstAvailable": [{"name": "s", "deviceClassName": "none"}]})],
+        "request r/s: device class none does not exist",
+        "The request r/s of the claim default/gpus names the device class none, which does not exist.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("pod", "objects", "text", "told"), REFUSED.values(), ids=REFUSED)
+def test_what_prefilter_refuses(pod: Pod, objects: list[KubeObject], text: str, told: str) -> None:
+    case = Case(*objects, pod=pod)
+    assert case.refused == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
+    facts = case.plugin.explain_pre_filter(case.state, pod, NODES)
+    assert facts.status == case.refused
+    assert wording.sentence(facts) == told
+
+
+def test_preenqueue_holds_back_a_pod_until_its_claims_exist() -> None:
+    assert Case(claim()).plugin.pre_enqueue(CLAIMING) is None
+    held = Case().plugin.pre_enqueue(CLAIMING)
+    assert held == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ('could not find ResourceClaim "default/gpus"',))
+    assert Case(claim(metadata={"ownerReferences": OWNER}), pod=GENERATED).plugin.pre_enqueue(GENERATED) is None
+
+
+GPUS = [
+    {
+        "name": "small",
+        "attributes": {"model": {"string": "t4"}, "numa": {"int": 0}},
+        "capacity": {"memory": {"value": "16Gi"}},
+    },
+    {
+        "name": "large",
+        "attributes": {"model": {"string": "a100"}, "numa": {"int": 1}},
+        "capacity": {"memory": {"value": "40Gi"}},
+    },
+    {
+        "name": "other",
+        "attributes": {"model": {"string": "a100"}, "numa": {"int": 1}},
+        "capacity": {"memory": {"value": "40Gi"}},
+    },
+]
+LARGE = [{"cel": {"expression": 'device.attributes["d"].model == "a100"'}}]
+ON_N1 = offered("n1", *GPUS, nodeName="n1")
+
+CHOICES: dict[str, tuple[list[KubeObject], list[str]]] = {
+    "The first device": ([claim()], ["r: n1/small"]),
+    "As many as requested": ([claim(wanting(count=2))], ["r: n1/small", "r: n1/large"]),
+    "What the selector allows": ([claim(wanting(selectors=LARGE))], ["r: n1/large"]),
+    "All that match": ([claim(wanting(selectors=LARGE, allocationMode="All"))], ["r: n1/large", "r: n1/other"]),
+    "What another claim has is not free": (
+        [claim(), claim(name="held", status={"allocation": got("n1/small")})],
+        ["r: n1/large"],
+    ),
+    "With admin access it does not matter who has a device": (
+        [claim(wanting(adminAccess=True)), claim(name="held", status={"allocation": got("n1/small")})],
+        ["r: n1/small"],
+    ),
+    "The first alternative that works": (
+        [
+            claim(
+                {
+                    "name": "r",
+                    "firstAvailable": [
+                        {"name": "many", "deviceClassName": "any", "count": 4},
+                        {"name": "two", "deviceClassName": "any", "count": 2, "selectors": LARGE},
+                    ],
+                }
+            )
+        ],
+        ["r/two: n1/large", "r/two: n1/other"],
+    ),
+    "Devices with an equal attribute: the search goes back": (
+        [claim(wanting(count=2), devices={"constraints": [{"matchAttribute": "d/numa"}]})],
+        ["r: n1/large", "r: n1/other"],
+    ),
+    "A request that must wait for a device of another one": (
+        [claim(wanting("a", count=2), wanting("b", selectors=[{"cel": {"expression": "true"}}]))],
+        ["a: n1/small", "a: n1/large", "b: n1/other"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "expected"), CHOICES.values(), ids=CHOICES)
+def test_which_devices_a_claim_gets(objects: list[KubeObject], expected: list[str]) -> None:
+    case = Case(device_class(), ON_N1, *objects)
+    assert case.devices() == expected
+    assert case.verdicts()[1] == NOT_ENOUGH
+
+
+def test_a_class_selects_devices_too() -> None:
+    case = Case(device_class("any", 'device.attributes["d"].model == "a100"'), ON_N1, claim())
+    assert case.devices() == ["r: n1/large"]
+
+
+ZONE_A = {
+    "nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a"]}]}
+    ]
+}
+REACH: dict[str, tuple[dict[str, Any], list[bool], Any]] = {
+    "one node": ({"nodeName": "n2"}, [False, True], on_node("n2")),
+    "a zone": ({"nodeSelector": ZONE_A}, [True, False], ZONE_A),
+    "all nodes": ({"allNodes": True}, [True, True], None),
+}
+
+
+@pytest.mark.parametrize(("place", "passes", "selector"), REACH.values(), ids=REACH)
+def test_which_nodes_reach_a_pool(place: dict[str, Any], passes: list[bool], selector: Any) -> None:
+    case = Case(device_class(), offered("pool", "x", **place), claim())
+    assert [status is None for status in case.verdicts()] == passes
+    node = NODES[passes.index(True)].name
+    case.plugin.reserve(case.state, CLAIMING, node)
+    allocation = case.world.handle.scheduler.pending_claims["uid-gpus"].status["allocation"]
+    assert allocation.get("nodeSelector") == selector
+
+
+def test_a_newer_generation_replaces_the_older_slices_of_a_pool() -> None:
+    older, newer = (offered(f"s{n}", f"g{n}", pool="p", generation=n, allNodes=True) for n in (1, 2))
+    assert Case(device_class(), older, newer, claim()).devices() == ["r: p/g2"]
+    assert Case(device_class(), newer, older, claim(wanting(count=2))).verdicts()[0] == NOT_ENOUGH
+
+
+ERRORS: dict[str, tuple[list[KubeObject], str]] = {
+    "All devices of an incomplete pool": (
+        [offered("p", "x", count=2, allNodes=True), claim(wanting(allocationMode="All"))],
+        "claim default/gpus, request r: asks for all devices, but resource pool d/p is currently being updated",
+    ),
+    "A pool with two devices of one name": (
+        [
+            offered("s1", "x", pool="p", count=2, allNodes=True),
+            offered("s2", "x", pool="p", count=2, allNodes=True),
+            claim(),
+        ],
+        "pool p is invalid: duplicate device name x",
+    ),
+    "An expression that fails": (
+        [offered("p", "x", allNodes=True), claim(wanting(selectors=LARGE))],
+        "claim default/gpus: selector #0: CEL runtime error: no such key: model",
+    ),
+    "All devices, but their attributes differ": (
+        [
+            offered("p", *GPUS, allNodes=True),
+            claim(wanting(allocationMode="All"), devices={"constraints": [{"matchAttribute": "d/numa"}]}),
+        ],
+        "claim default/gpus, request r: cannot add device d/p/large because a claim constraint would not be satisfied",
+    ),
+    "More devices than a claim can hold": (
+        [offered("p", "x", allNodes=True), claim(wanting("a", count=20), wanting("b", count=20))],
+        "claim default/gpus: number of requested devices 40 exceeds the claim limit of 32",
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "text"), ERRORS.values(), ids=ERRORS)
+def test_what_is_an_error(objects: list[KubeObject], text: str) -> None:
+    case = Case(device_class(), *objects)
+    with pytest.raises(PluginError) as caught:
+        case.verdicts()
+    assert str(caught.value) == text
+
+
+def test_a_hopeless_search_ends() -> None:
+    devices = [{"name": f"x{n}", "attributes": {"n": {"int": n}}} for n in range(24)]
+    constraint = {"constraints": [{"matchAttribute": "d/n", "requests": ["last"]}]}
+    wanted = claim(wanting("first", count=12), wanting("last", count=2), devices=constraint)
+    case = Case(device_class(), offered("p", *devices, allNodes=True), wanted)
+    assert case.verdicts()[0] == TIMED_OUT
+    assert case.told()[0] == "The search for devices on n1 took too long."
+
+
+def test_a_claim_with_devices_keeps_the_pod_near_them_until_postfilter_takes_them_away() -> None:
+    held = claim(status={"allocation": got("n1/small", selector=on_node("n1"))})
+    case = Case(device_class(), ON_N1, held)
+    assert case.verdicts() == [None, NOT_AVAILABLE]
+    assert case.told("n2") == [
+        "The claim gpus has devices that n2 cannot use.",
+        "claim gpus | has n1/small | the node cannot use them",
+    ]
+    nothing = NodeToStatus(Status(Code.UNSCHEDULABLE), {"n2": Status(Code.UNSCHEDULABLE, ("Insufficient cpu",))})
+    assert case.plugin.post_filter(case.state, CLAIMING, nothing)[1].message == "still not schedulable"
+    away = NodeToStatus(Status(Code.UNSCHEDULABLE), {"n2": NOT_AVAILABLE.by("DynamicResources")})
+    assert case.plugin.post_filter(case.state, CLAIMING, away)[1] == DEALLOCATED
+    empty = {"reservedFor": None, "allocation": None, "devices": None}
+    assert case.world.calls == [("patch", "ResourceClaim", "default/gpus", {"status": empty})]
+
+
+def test_nobody_takes_devices_from_another_pod() -> None:
+    consumer = {"resource": "pods", "name": "q", "uid": "uid-q"}
+    held = claim(status={"allocation": got("n1/small", selector=on_node("n1")), "reservedFor": [consumer]})
+    case = Case(held)
+    away = NodeToStatus(Status(Code.UNSCHEDULABLE), {"n2": NOT_AVAILABLE.by("DynamicResources")})
+    assert case.plugin.post_filter(case.state, CLAIMING, away)[1].message == "still not schedulable"
+
+
+def test_devices_are_kept_from_reserve_on_and_written_in_prebind() -> None:
+    case = Case(device_class(), ON_N1, claim())
+    assert case.devices() == ["r: n1/small"]
     state = CycleState()
-    _, status = plugin().pre_filter(state, PLAIN, [])
-    assert status is not None
-    assert status.is_skip
-    assert plugin().post_filter(state, PLAIN, statuses()) == (
-        None,
-        Status(Code.UNSCHEDULABLE, ("no new claims to deallocate",)),
-    )
+    refused = case.plugin.pre_filter(state, CLAIMING, NODES)[1]
+    assert refused is not None
+    assert refused.message == "resource claim default/gpus is in the process of being allocated"
+    case.plugin.pre_bind(case.state, CLAIMING, "n1")
+    consumer = {"resource": "pods", "name": "p", "uid": "uid-p"}
+    allocation = got("n1/small", selector=on_node("n1"))
+    finalizers = ["resource.kubernetes.io/delete-protection"]
+    assert case.world.calls == [
+        ("patch", "ResourceClaim", "default/gpus", {"metadata": {"finalizers": finalizers}}),
+        ("patch", "ResourceClaim", "default/gpus", {"status": {"allocation": allocation, "reservedFor": [consumer]}}),
+    ]
+    assert not case.world.handle.scheduler.pending_claims
 
 
-def test_postfilter_fails_when_prefilter_did_not_finish() -> None:
-    with pytest.raises(PluginError, match=r"^not found$"):
-        plugin().post_filter(CycleState(), PLAIN, statuses())
+def test_unreserve_gives_devices_back() -> None:
+    case = Case(device_class(), ON_N1, claim())
+    case.devices()
+    case.plugin.unreserve(case.state, CLAIMING, "n1")
+    assert not case.world.handle.scheduler.pending_claims
+    assert case.world.calls == []
 
 
-def test_filter_and_reserve_fail_even_for_a_pod_without_claims_when_prefilter_is_switched_off() -> None:
-    with pytest.raises(PluginError, match=r"^not found$"):
-        plugin().filter(CycleState(), PLAIN, node_info(make_node("n")))
-    with pytest.raises(PluginError, match=r"^not found$"):
-        plugin().reserve(CycleState(), PLAIN, "n")
+def test_prebind_notices_that_the_claim_has_changed() -> None:
+    case = Case(device_class(), ON_N1, claim())
+    case.devices()
+    case.world.add(claim(status={"allocation": got("n1/large")}))
+    with pytest.raises(PluginError, match=r"^claim default/gpus got allocated elsewhere in the meantime$"):
+        case.plugin.pre_bind(case.state, CLAIMING, "n1")
 
 
-def test_a_pod_with_claims_is_plainly_rejected_and_not_held_back() -> None:
-    assert plugin().pre_enqueue(CLAIMING) is None
-    _, status = plugin().pre_filter(CycleState(), CLAIMING, [])
-    assert status is not None
-    assert status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-    assert status.message == "pod has resource claims, which this scheduler does not simulate"
+def test_facts_name_every_device_that_was_tried_and_what_was_against_it() -> None:
+    memory = [{"cel": {"expression": 'device.capacity["d"].memory.isGreaterThan(quantity("20Gi"))'}}]
+    wanted = claim(wanting(count=2, selectors=memory), name="gpus")
+    case = Case(device_class(), ON_N1, wanted, claim(name="held", status={"allocation": got("n1/other")}))
+    assert case.told() == [
+        "n1 does not have all devices that p claims.",
+        "claim gpus | needs devices",
+        'gpus, r | not n1/small: device.capacity["d"].memory.isGreaterThan(quantity("20Gi")) | is false: memory = 16Gi',
+        "gpus, r | tried n1/large | but then something else was missing",
+        "gpus, r | not n1/other | another claim has it",
+    ]
+
+
+def test_facts_of_a_node_that_has_the_devices() -> None:
+    case = Case(device_class(), ON_N1, claim())
+    assert case.told() == ["n1 has the devices that p claims.", "gpus, r | takes n1/small"]
+    case.devices()
+    facts = case.plugin.explain_reserve(case.state, CLAIMING, "n1")
+    assert wording.sentence(facts) == "The devices are set aside for p, so that no other pod gets them."
 
 
 def test_events() -> None:
-    assert events_of(plugin()) == {
+    assert events_of(DynamicResources({}, World().handle)) == {
         "Node/ADD, UPDATE_NODE_ALLOCATABLE, UPDATE_NODE_LABEL": False,
         "resource.k8s.io/ResourceClaim/ADD, UPDATE": True,
         "Pod/UPDATE_POD_GENERATED_RESOURCE_CLAIM": True,
@@ -65,25 +402,100 @@ def test_events() -> None:
     }
 
 
-def resource_claim(allocated: bool) -> KubeObject:
-    builder = Builder("resource.k8s.io/v1", "ResourceClaim", "gpu-1", "default")
-    return KubeObject(builder.status(**({"allocation": {}} if allocated else {})).obj())
-
-
+CLAIM = "resource.k8s.io/ResourceClaim"
+USED, OTHER = claim(), claim(name="other")
+HAS, OTHER_HAS = (item.evolve({"status": {"allocation": got("n1/small")}}) for item in (USED, OTHER))
 HINTS: dict[str, tuple[str, KubeObject | None, KubeObject, Hint]] = {
-    "A claim is deallocated": (
-        "resource.k8s.io/ResourceClaim",
-        resource_claim(True),
-        resource_claim(False),
-        Hint.QUEUE,
+    "The claim is created": (CLAIM, None, USED, Hint.QUEUE),
+    "Another claim is created": (CLAIM, None, OTHER, Hint.SKIP),
+    "The claim gets devices": (CLAIM, USED, HAS, Hint.QUEUE),
+    "Another claim gets devices": (CLAIM, OTHER, OTHER_HAS, Hint.SKIP),
+    "Another claim loses devices": (CLAIM, OTHER_HAS, OTHER, Hint.QUEUE),
+    "The claim changes, but not its status": (
+        CLAIM,
+        USED,
+        USED.evolve({"metadata": {"labels": {"a": "b"}}}),
+        Hint.SKIP,
     ),
-    "A claim is allocated": ("resource.k8s.io/ResourceClaim", resource_claim(False), resource_claim(True), Hint.SKIP),
-    "A claim is created": ("resource.k8s.io/ResourceClaim", None, resource_claim(False), Hint.SKIP),
-    "The pod's claims are generated": ("Pod", PLAIN, PLAIN, Hint.QUEUE),
-    "Another pod's claims are generated": ("Pod", PLAIN, pod_of(make_pod("q")), Hint.SKIP),
+    "The pod's claims are generated": ("Pod", CLAIMING, CLAIMING, Hint.QUEUE),
+    "Another pod's claims are generated": ("Pod", CLAIMING, pod_of(make_pod("q")), Hint.SKIP),
 }
 
 
 @pytest.mark.parametrize(("resource", "old", "new", "expected"), HINTS.values(), ids=HINTS)
 def test_hints(resource: str, old: KubeObject | None, new: KubeObject, expected: Hint) -> None:
-    assert hint_of(plugin(), resource, PLAIN, old, new) is expected
+    assert hint_of(Case(claim()).plugin, resource, CLAIMING, old, new) is expected
+
+
+def test_a_pod_that_cannot_use_its_claims_is_not_woken() -> None:
+    assert hint_of(Case().plugin, CLAIM, CLAIMING, OTHER_HAS, OTHER) is Hint.SKIP
+    assert hint_of(Case().plugin, "Pod", CLAIMING, CLAIMING, CLAIMING) is Hint.SKIP
+
+
+def listing(name: str, *classes: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "firstAvailable": [{"name": f"s{number}", "deviceClassName": text} for number, text in enumerate(classes)],
+    }
+
+
+FAST, SLOW = (device_class(name, f'device.attributes["d"].speed == "{name}"') for name in ("fast", "slow"))
+
+
+def paced(name: str, *speeds: str) -> KubeObject:
+    devices = [{"name": f"d{n}", "attributes": {"speed": {"string": speed}}} for n, speed in enumerate(speeds)]
+    return offered(name, *devices, nodeName=name)
+
+
+SCORES: dict[str, tuple[tuple[KubeObject, ...], Pod, list[int], list[str]]] = {
+    "The first alternative is worth most": (
+        (claim(listing("r", "fast", "slow")), paced("n1", "slow"), paced("n2", "slow", "fast")),
+        CLAIMING,
+        [7, 8],
+        [
+            "n1 gets points for the alternatives that requests of p take there, most for the first.",
+            "gpus, r | takes s1: 8 − 1 = 7",
+        ],
+    ),
+    "Points of several requests add up": (
+        (claim(listing("a", "fast", "slow"), listing("b", "fast", "slow")), paced("n1", "slow", "fast")),
+        CLAIMING,
+        [15, 0],
+        [
+            "n1 gets points for the alternatives that requests of p take there, most for the first.",
+            "gpus, a | takes s0: 8 − 0 = 8",
+            "gpus, b | takes s1: 8 − 1 = 7",
+        ],
+    ),
+    "A plain request has no points": (
+        (claim(wanting()), device_class(), paced("n1", "slow"), paced("n2", "fast")),
+        CLAIMING,
+        [0, 0],
+        ["No request of p has to choose among alternatives, so n1 gets 0."],
+    ),
+    "A claim that has its devices has no points": (
+        (claim(listing("r", "fast"), status={"allocation": got("n1/d0")}), paced("n1", "fast")),
+        CLAIMING,
+        [0, 0],
+        ["No request of p has to choose among alternatives, so n1 gets 0."],
+    ),
+    "A pod without claims has no points": ((), PLAIN, [0, 0], ["p claims no devices, so n1 gets 0."]),
+}
+
+
+@pytest.mark.parametrize(("objects", "pod", "points", "told"), SCORES.values(), ids=SCORES)
+def test_how_nodes_score(objects: tuple[KubeObject, ...], pod: Pod, points: list[int], told: list[str]) -> None:
+    case = Case(*objects, FAST, SLOW, pod=pod)
+    plugin = ScoringDynamicResources({}, case.world.handle)
+    case.verdicts()
+    raw = {info.name: plugin.score(case.state, pod, info) for info in NODES}
+    assert [*raw.values()] == points
+    facts = plugin.explain_score(case.state, pod, NODES[0], raw)
+    shown = [" | ".join(filter(None, (item.label, item.formula, item.note))) for item in wording.lines(facts)]
+    assert [wording.sentence(facts), *shown[:-1]] == told
+    assert facts.raw == points[0]
+
+
+def test_without_prefilter_a_score_fails() -> None:
+    with pytest.raises(PluginError, match=r"^not found$"):
+        ScoringDynamicResources({}, World(*NODES).handle).score(CycleState(), PLAIN, NODES[0])

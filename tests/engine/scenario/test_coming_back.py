@@ -23,6 +23,7 @@ GENERATED = {
     "preemptionPolicy": "of classes that the export made up for pods with a bare number, which get the default",
     "message": "of conditions: another scheduler's words, which no sandbox gets",
     "observedGeneration": "counts changes, of which an import knows none",
+    "resourceClaimStatuses": "names claims, which the simulator's snapshots do not hold",
 }
 
 

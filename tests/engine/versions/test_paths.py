@@ -33,7 +33,7 @@ def test_the_facts_of_every_cell_lead_to_its_decision(kubernetes: str) -> None:
             watched(cells, seed, kubernetes)
     assert (cells.wrong, dict(cells.silent)) == ([], {})
     assert cells.keys["balance.change"] == 0 or kubernetes == VERSIONS[2]
-    assert cells.keys["node-rules.no-devices-to-score"] > 0
+    assert cells.keys["devices.none-claimed-to-score"] > 0
 
 
 def batches(seed: int) -> list[commands.Command]:

@@ -65,7 +65,8 @@ def test_the_lists_that_merge_exist() -> None:
 
 
 def test_conditions_merge_by_their_types() -> None:
-    lists = {f"{name}.conditions" for name, fields in TYPES.items() if "conditions" in fields}
+    replaced = "AllocatedDeviceStatus"  # Its list is named by types only in server-side apply.
+    lists = {f"{name}.conditions" for name, fields in TYPES.items() if "conditions" in fields and name != replaced}
     assert lists == {path for path in MERGED_BY if path.endswith(".conditions")}
     ready, progressing = ({"type": name, "status": "True"} for name in ("Available", "Progressing"))
     old = {"metadata": {"name": "web"}, "status": {"conditions": [ready]}}

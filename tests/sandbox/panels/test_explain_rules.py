@@ -521,14 +521,7 @@ def test_several_ports_that_are_taken_are_counted() -> None:
             "other node",
             "spec.nodeName: n2 ≠ n1",
         ),
-        (make_pod("web-1"), "DynamicResources", "web-1 claims no devices.", "", "spec.resourceClaims: none"),
-        (
-            make_pod("web-1").spec(resourceClaims=[{"name": "gpu"}, {"name": "nic"}]),
-            "DynamicResources",
-            "web-1 claims devices, and this scheduler does not simulate them.",
-            "devices",
-            "spec.resourceClaims: gpu and nic",
-        ),
+        (make_pod("web-1"), "DynamicResources", "web-1 claims no devices.", "", ""),
     ],
 )
 def test_names_devices_and_an_empty_node_selector(pod: Any, plugin: str, said: str, card: str, line: str) -> None:

@@ -1,0 +1,8 @@
+"""The Common Expression Language, as far as selectors of devices use it.
+
+Expressions are parsed, checked and compiled to Python functions; each evaluation counts its cost, as in Kubernetes.
+Missing: timestamps, durations, messages, ``format``, URLs and the authorizer, which mean nothing to a device.
+(Rejected: cel-expr-python 0.1.3, which has no opaque types such as quantities, no count of costs, and other texts of
+errors. Also rejected: cel-python, which checks no types and counts nothing.)
+Source: the CEL specification; upstream ``google/cel-go`` v0.26.0 and ``apiserver/pkg/cel``.
+"""

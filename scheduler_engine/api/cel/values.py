@@ -1,0 +1,250 @@
+"""Values of CEL in Python, and the operators on them.
+
+bool, int, float, str, bytes, None, list and dict stand for themselves; ``Uint``, ``Optional``, ``Semver``, ``CelType``,
+``Quantity`` and the types of ``ipaddress`` for the others. Source: upstream ``cel-go/common/types``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Any, ClassVar
+
+from scheduler_engine.api.cel.semver import Semver
+from scheduler_engine.api.quantity import Quantity
+
+LARGEST_INT, LARGEST_UINT = 2**63 - 1, 2**64 - 1
+
+
+class CelError(Exception):
+    """An evaluation failed; the text is that of cel-go."""
+
+
+class Uint(int):
+    """An unsigned number."""
+
+
+@dataclass(frozen=True, slots=True)
+class CelType:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """``held``: the value alone, or nothing."""
+
+    held: tuple[Any, ...] = ()
+
+
+NOTHING = Optional()
+
+NAMES: dict[type, str] = {
+    bool: "bool",
+    int: "int",
+    Uint: "uint",
+    float: "double",
+    str: "string",
+    bytes: "bytes",
+    type(None): "null_type",
+    list: "list",
+    dict: "map",
+    CelType: "type",
+    Optional: "optional_type",
+    Quantity: "kubernetes.Quantity",
+    Semver: "kubernetes.Semver",
+    IPv4Address: "net.IP",
+    IPv6Address: "net.IP",
+    IPv4Network: "net.CIDR",
+    IPv6Network: "net.CIDR",
+}
+
+
+def name_of(value: Any) -> str:
+    """Return the name of a value's type."""
+    kind = type(value)
+    return NAMES.get(kind) or next(name for base, name in NAMES.items() if isinstance(value, base))
+
+
+def no_overload(function: str, *args: Any) -> CelError:
+    return CelError(f"no such overload: {function}({', '.join(map(name_of, args))})")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Return True for equal values; numbers of different types can be equal, other values cannot."""
+    if is_number(one) and is_number(other):
+        return bool(one == other)
+    if isinstance(one, Quantity) and isinstance(other, Quantity):
+        return one.nano == other.nano
+    if isinstance(one, Semver) and isinstance(other, Semver):
+        return one.compare(other) == 0
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return len(one) == len(other) and all(key in other and equal(one[key], other[key]) for key in one)
+    if isinstance(one, Optional) and isinstance(other, Optional):
+        return equal(list(one.held), list(other.held))
+    return type(one) is type(other) and bool(one == other)
+
+
+def compare(function: str, one: Any, other: Any) -> int:
+    """Return -1, 0 or 1. Raises CelError for values without an order."""
+    if is_number(one) and is_number(other):
+        if math.nan in (one, other) or one != one or other != other:
+            raise CelError("NaN values cannot be ordered")
+    elif type(one) is not type(other) or not isinstance(one, (bool, str, bytes)):
+        raise no_overload(function, one, other)
+    return int(one > other) - int(one < other)
+
+
+def _ordered(sign: str, *accepted: int) -> Callable[[Any, Any], bool]:
+    def operator(one: Any, other: Any) -> bool:
+        return compare(sign, one, other) in accepted
+
+    return operator
+
+
+def bounded(number: int, unsigned: bool) -> int:
+    """Return an integer of 64 bits. Raises CelError for one that is too large."""
+    if unsigned:
+        if not 0 <= number <= LARGEST_UINT:
+            raise CelError("unsigned integer overflow")
+        return Uint(number)
+    if not -LARGEST_INT - 1 <= number <= LARGEST_INT:
+        raise CelError("integer overflow")
+    return number
+
+
+def _arithmetic(sign: str, whole: Callable[[int, int], int], real: Callable[[float, float], float] | None) -> Any:
+    def operator(one: Any, other: Any) -> Any:
+        if type(one) is type(other) and is_number(one):
+            if isinstance(one, int):
+                return bounded(whole(int(one), int(other)), isinstance(one, Uint))
+            if real is not None:
+                return real(one, other)
+        raise no_overload(sign, one, other)
+
+    return operator
+
+
+def _divided(one: int, by: int) -> int:
+    if by == 0:
+        raise CelError("division by zero")
+    return abs(one) // abs(by) * (1 if (one < 0) == (by < 0) else -1)
+
+
+def _remainder(one: int, by: int) -> int:
+    if by == 0:
+        raise CelError("modulus by zero")
+    return abs(one) % abs(by) * (-1 if one < 0 else 1)
+
+
+def _divided_real(one: float, by: float) -> float:
+    if by:
+        return one / by
+    return math.nan if one == 0 or one != one else math.copysign(math.inf, one) * math.copysign(1, by)
+
+
+_sum = _arithmetic("_+_", int.__add__, float.__add__)
+
+
+def add(one: Any, other: Any) -> Any:
+    if type(one) is type(other) and isinstance(one, (str, bytes, list)):
+        return one + other
+    return _sum(one, other)
+
+
+def negate(value: Any) -> Any:
+    if is_number(value) and not isinstance(value, Uint):
+        return bounded(-value, unsigned=False) if isinstance(value, int) else -value
+    raise no_overload("-_", value)
+
+
+def invert(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise no_overload("!_", value)
+    return not value
+
+
+def within(item: Any, container: Any) -> bool:
+    if isinstance(container, dict):
+        return key_of(item) in container
+    if isinstance(container, list):
+        return any(equal(item, other) for other in container)
+    raise no_overload("@in", item, container)
+
+
+def key_of(value: Any) -> Any:
+    """Return a value as a key of a dict: equal numbers are the same key, True is not 1."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return ("bool", value) if isinstance(value, bool) else value
+
+
+def size(value: Any) -> int:
+    """Return the number of characters, bytes, items or entries. Raises CelError for other values."""
+    if isinstance(value, (str, bytes, list, dict)):
+        return len(value)
+    raise no_overload("size", value)
+
+
+def field_of(operand: Any, key: Any) -> Any:
+    """Return an entry or item. Raises CelError if it does not exist."""
+    if isinstance(operand, dict):
+        found = operand.get(key_of(key), operand)
+        if found is not operand:
+            return found
+        if isinstance(operand, WithDefault):
+            return operand.default
+        raise CelError(f"no such key: {text_of(key)}")
+    if isinstance(operand, list):
+        if not is_number(key) or key != int(key):
+            raise CelError(f"unsupported index type '{name_of(key)}' in list")
+        if 0 <= key < len(operand):
+            return operand[int(key)]
+        raise CelError(f"index out of bounds: {text_of(key)}")
+    raise CelError(f"no such key: {text_of(key)}")
+
+
+def has_field(operand: Any, key: Any) -> bool:
+    try:
+        field_of(operand, key)
+    except CelError:
+        return False
+    return True
+
+
+def text_of(value: Any) -> str:
+    """Return a value as messages show it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class WithDefault(dict[Any, Any]):
+    """A map in which reading a key that does not exist gives an empty map."""
+
+    default: ClassVar[dict[Any, Any]] = {}
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "_<_": _ordered("_<_", -1),
+    "_<=_": _ordered("_<=_", -1, 0),
+    "_>_": _ordered("_>_", 1),
+    "_>=_": _ordered("_>=_", 0, 1),
+    "_==_": equal,
+    "_!=_": lambda one, other: not equal(one, other),
+    "_+_": add,
+    "_-_": _arithmetic("_-_", int.__sub__, float.__sub__),
+    "_*_": _arithmetic("_*_", int.__mul__, float.__mul__),
+    "_/_": _arithmetic("_/_", _divided, _divided_real),
+    "_%_": _arithmetic("_%_", _remainder, None),
+    "-_": negate,
+    "!_": invert,
+    "@in": within,
+    "size": size,
+}
+"""Name of an operator → what it does."""

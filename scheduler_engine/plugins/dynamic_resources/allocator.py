@@ -1,0 +1,375 @@
+"""The search for devices: one claim after the other, one request after the other, one device after the other.
+
+It goes back whenever it cannot continue, and takes the first solution. Source: upstream
+``dynamic-resource-allocation/structured/internal/experimental/allocator_experimental.go``, in v1.34.1 with the default
+gates. Two of its bugs decide what happens to alternatives that want all devices, so they are here, too: see ``_read``
+and ``_take_every``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_engine.api.cel.devices import compile_selector
+from scheduler_engine.api.cel.values import CelError
+from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim
+from scheduler_engine.api.objects import KubeObject, Node
+from scheduler_engine.framework.interface import PluginError
+from scheduler_engine.framework.noted_objects import ObjectGetter
+from scheduler_engine.plugins.dynamic_resources.pools import Pool, Slices, common_selector, gather_pools
+from scheduler_engine.plugins.dynamic_resources.wanted import Chosen, MatchAttribute, Results, Wanted
+from scheduler_engine.records import record
+from scheduler_engine.sharing import Table
+
+MOST_RESULTS = 32
+"""The most devices that a claim can get."""
+MOST_TURNS = 20_000
+"""After so many tries of the search on one node it counts as timed out. Upstream's limit is 10 s of real time."""
+
+Verdicts = Table[tuple[DeviceId, str], bool | str]
+"""(device, expression) → result, or the text of an error. The same for all nodes of a cycle."""
+Place = tuple[int, int, int]
+"""Numbers of claim, request and alternative."""
+
+
+class TimedOut(Exception):
+    """The search took too many turns."""
+
+
+class _TooManyResults(Exception):
+    """A claim would get more devices than it can hold."""
+
+
+@record(frozen=True, slots=True)
+class Tried:
+    """A device that the search looked at for a request. ``outcome``: ``taken``, ``given-back``, ``in-use``,
+    ``selector`` (``expression`` is false), ``constraint`` (over ``attribute``).
+    """
+
+    claim: str
+    request: str
+    device: DeviceId
+    outcome: str
+    expression: str = ""
+    class_name: str = ""
+    attribute: str = ""
+    values: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(slots=True)
+class Allocator:
+    """What all nodes have in common. ``allocated``: devices that claims have, or are about to get."""
+
+    objects: ObjectGetter
+    slices: Slices
+    allocated: Table[DeviceId, None]
+    verdicts: Verdicts = field(default_factory=Table)
+
+    def allocate(
+        self, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None = None
+    ) -> list[dict[str, Any]] | None:
+        """Return an allocation for each claim, None if there are not enough devices. ``tried``: filled, if given.
+
+        Raises PluginError for a claim that cannot be judged, and TimedOut.
+        """
+        return _Search(self, node, claims, tried).run()
+
+
+class _Search:
+    """One search for one node. Nothing of it outlives the call."""
+
+    def __init__(
+        self, allocator: Allocator, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None
+    ) -> None:
+        self.allocator, self.node, self.claims, self.tried = allocator, node, claims, tried
+        self.pools: Sequence[Pool] = gather_pools(allocator.slices.of(node))
+        self.duplicates = [pool.duplicate for pool in self.pools]
+        self.wanted: dict[Place, Wanted] = {}
+        self.selectable: dict[tuple[DeviceId, Place], bool] = {}
+        self.results: list[Results] = []
+        self.in_use: dict[DeviceId, list[int]] = {}
+        self.turns = 0
+
+    def run(self) -> list[dict[str, Any]] | None:
+        for number, claim in enumerate(self.claims):
+            fewest = sum(self._read(number, index, request) for index, request in enumerate(claim.requests))
+            if fewest > MOST_RESULTS:
+                text = f"number of requested devices {fewest} exceeds the claim limit of {MOST_RESULTS}"
+                raise PluginError(f"claim {claim.key}: {text}")
+            self.results.append(Results(_constraints(claim)))
+        self.selectable = {}
+        try:
+            done = self._requests(0, 0)
+        except _TooManyResults:
+            raise PluginError("allocation max size exceeded") from None
+        return [self._result(number, claim) for number, claim in enumerate(self.claims)] if done else None
+
+    # --- reading the claims ---
+
+    def _read(self, claim: int, index: int, request: dict[str, Any]) -> int:
+        """Note what a request wants, and return the least number of devices that satisfies it.
+
+        Upstream notes the matches of an alternative under the number of the one before it. So the second one gets
+        those of the first, if both want all devices.
+        """
+        alternatives = request.get("firstAvailable") or ()
+        if not alternatives:
+            return self._note(request["name"], "", request["exactly"], (claim, index, 0), 0)
+        return min(
+            self._note(item["name"], request["name"], item, (claim, index, number), max(number - 1, 0))
+            for number, item in enumerate(alternatives)
+        )
+
+    def _note(self, name: str, parent: str, spec: dict[str, Any], place: Place, looked_up: int) -> int:
+        claim = self.claims[place[0]]
+        wanted = Wanted(name, parent, spec, self._class(claim, name, spec["deviceClassName"]))
+        if spec.get("allocationMode") == "All":
+            wanted.every = self._every(claim, wanted, (*place[:2], looked_up))
+            wanted.count = len(wanted.every)
+        else:
+            wanted.count = spec.get("count") or 1
+        self.wanted[place] = wanted
+        return wanted.count
+
+    def _class(self, claim: ResourceClaim, request: str, name: str) -> KubeObject:
+        found = self.allocator.objects.get("DeviceClass", name)
+        if found is None:
+            text = f'could not retrieve device class {name}: deviceclass.resource.k8s.io "{name}" not found'
+            raise PluginError(f"claim {claim.key}, request {request}: {text}")
+        return found
+
+    def _every(self, claim: ResourceClaim, wanted: Wanted, place: Place) -> list[Device]:
+        """Return all devices that match; every pool must be complete, so that none is forgotten."""
+        found: list[Device] = []
+        for pool, duplicate in zip(self.pools, self.duplicates, strict=True):
+            state = "being updated" if pool.incomplete else "invalid" if duplicate else ""
+            if state:
+                text = f"asks for all devices, but resource pool {pool} is currently {state}"
+                raise PluginError(f"claim {claim.key}, request {wanted.name}: {text}")
+            found += [device for device in pool.devices() if self._matches(place, wanted, device)]
+        return found
+
+    # --- the search ---
+
+    def _requests(self, claim: int, index: int) -> bool:
+        """Satisfy all requests from this one on."""
+        self._turn()
+        if claim >= len(self.claims):
+            return True
+        if index >= len(self.claims[claim].requests):
+            try:
+                return self._requests(claim + 1, 0)
+            except _TooManyResults:
+                return False
+        first = self.wanted[claim, index, 0]
+        if not first.parent:
+            return self._devices((claim, index, 0), 0)
+        return self._alternatives(claim, index, first)
+
+    def _alternatives(self, claim: int, index: int, first: Wanted) -> bool:
+        """Take the first alternative with which everything after it succeeds."""
+        too_many, number = True, 0
+        while (claim, index, number) in self.wanted:
+            try:
+                if self._devices((claim, index, number), 0):
+                    first.chosen = number
+                    return True
+                too_many = False
+            except _TooManyResults:
+                pass
+            number += 1
+        if too_many:
+            raise _TooManyResults
+        return False
+
+    def _turn(self) -> None:
+        self.turns += 1
+        if self.turns > MOST_TURNS:
+            raise TimedOut
+
+    def _devices(self, place: Place, position: int) -> bool:
+        """Find the devices of a request from this position on, and all that comes after it."""
+        self._turn()
+        wanted, results = self.wanted[place], self.results[place[0]]
+        if wanted.every is not None and not wanted.every:
+            return False
+        if position >= wanted.count:
+            return self._requests(place[0], place[1] + 1)
+        if len(results.devices) + wanted.count - position > MOST_RESULTS:
+            raise _TooManyResults
+        if wanted.every is not None:
+            return self._take_every(place, wanted, position)
+        for pool, duplicate in zip(self.pools, self.duplicates, strict=True):
+            if duplicate:
+                raise PluginError(f"pool {pool.name} is invalid: duplicate device name {duplicate}")
+            for device in pool.devices():
+                if self._try(place, wanted, device, position):
+                    return True
+        return False
+
+    def _try(self, place: Place, wanted: Wanted, device: Device, position: int) -> bool:
+        if self._is_used(place[0], wanted, device):
+            self._note_tried(place, wanted, device, "in-use")
+            return False
+        if not self._matches(place, wanted, device) or not self._take(place, wanted, device, must=False):
+            return False
+        done = False
+        try:
+            done = self._devices(place, position + 1)
+        finally:
+            if not done:
+                self._give_back(place, wanted, device)
+        return done
+
+    def _take_every(self, place: Place, wanted: Wanted, position: int) -> bool:
+        """Take the next of all devices. Upstream continues with the first alternative, whichever this one is."""
+        assert wanted.every is not None
+        device = wanted.every[position]
+        if not self._take(place, wanted, device, must=True):
+            return False
+        done = False
+        try:
+            done = self._devices((place[0], place[1], 0), position + 1)
+        finally:
+            if not done:
+                self._give_back(place, wanted, device)
+        return done
+
+    def _is_used(self, claim: int, wanted: Wanted, device: Device) -> bool:
+        """Return True if the device is not free. With admin access it only must not be in the same claim twice."""
+        users = self.in_use.get(device.id, ())
+        return claim in users if wanted.admin_access else bool(users) or device.id in self.allocator.allocated
+
+    def _take(self, place: Place, wanted: Wanted, device: Device, must: bool) -> bool:
+        claim, results = place[0], self.results[place[0]]
+        if self._is_used(claim, wanted, device):
+            self._note_tried(place, wanted, device, "in-use")
+            return False
+        for number, constraint in enumerate(results.constraints):
+            if constraint.add(wanted, device):
+                continue
+            if must:
+                text = f"cannot add device {device.id} because a claim constraint would not be satisfied"
+                raise PluginError(f"claim {self.claims[claim].key}, request {wanted.name}: {text}")
+            for earlier in results.constraints[:number]:
+                earlier.remove(wanted)
+            self._note_constraint(place, wanted, device, constraint)
+            return False
+        self.in_use.setdefault(device.id, []).append(claim)
+        results.devices.append(Chosen(wanted, device))
+        self._note_tried(place, wanted, device, "taken")
+        return True
+
+    def _give_back(self, place: Place, wanted: Wanted, device: Device) -> None:
+        results = self.results[place[0]]
+        for constraint in results.constraints:
+            constraint.remove(wanted)
+        self.in_use[device.id].remove(place[0])
+        results.devices.pop()
+        self._note_tried(place, wanted, device, "given-back")
+
+    # --- selectors ---
+
+    def _matches(self, place: Place, wanted: Wanted, device: Device) -> bool:
+        """Return whether a device satisfies the expressions of the class and of the request."""
+        known = self.selectable.get((device.id, place))
+        if known is None:
+            self._turn()
+            failed = self._first_false(place, wanted, device)
+            known = self.selectable[device.id, place] = failed is None
+            if failed is not None:
+                expression, class_name = failed
+                self._note_tried(place, wanted, device, "selector", expression=expression, class_name=class_name)
+        return known
+
+    def _first_false(self, place: Place, wanted: Wanted, device: Device) -> tuple[str, str] | None:
+        """Return the first expression that is false, and the class that it belongs to ("" for the request's own)."""
+        name = wanted.device_class.name
+        claim = self.claims[place[0]].key
+        for expressions, owner, class_name in (
+            (wanted.class_selectors(), f"class {name}", name),
+            (wanted.selectors(), f"claim {claim}", ""),
+        ):
+            for number, expression in enumerate(expressions):
+                result = self._verdict(device, expression)
+                if isinstance(result, str):
+                    raise PluginError(f"{owner}: selector #{number}: {result}")
+                if not result:
+                    return expression, class_name
+        return None
+
+    def _verdict(self, device: Device, expression: str) -> bool | str:
+        verdicts, key = self.allocator.verdicts, (device.id, expression)
+        if key not in verdicts:
+            verdicts[key] = _evaluated(device, expression)
+        return verdicts[key]
+
+    # --- notes for explanations ---
+
+    def _note_tried(self, place: Place, wanted: Wanted, device: Device, outcome: str, **more: Any) -> None:
+        if self.tried is not None:
+            self.tried.append(Tried(self.claims[place[0]].key, wanted.full_name, device.id, outcome, **more))
+
+    def _note_constraint(self, place: Place, wanted: Wanted, device: Device, constraint: MatchAttribute) -> None:
+        if self.tried is not None:
+            values = (device.attribute(constraint.attribute), constraint.value if constraint.count else None)
+            held = tuple(value for value in values if value is not None)
+            self._note_tried(place, wanted, device, "constraint", attribute=constraint.attribute, values=held)
+
+    # --- the result ---
+
+    def _result(self, number: int, claim: ResourceClaim) -> dict[str, Any]:
+        """Return an allocation as the status of the claim holds it."""
+        chosen = self.results[number].devices
+        devices: dict[str, Any] = {"results": [_device_result(item) for item in chosen]} if chosen else {}
+        config = self._config(number, claim)
+        if config:
+            devices["config"] = config
+        selector = common_selector([item.device for item in chosen], self.node.name)
+        return {"devices": devices} | ({"nodeSelector": selector} if selector is not None else {})
+
+    def _config(self, number: int, claim: ResourceClaim) -> list[dict[str, Any]]:
+        """Return the configurations of the classes, then those of the claim that concern what it got."""
+        found: list[dict[str, Any]] = []
+        taken: list[tuple[str, str]] = []
+        for index in range(len(claim.requests)):
+            wanted = self.wanted[number, index, 0]
+            if wanted.parent:
+                wanted = self.wanted[number, index, wanted.chosen]
+            taken.append((wanted.request, wanted.full_name))
+            for item in wanted.device_class.spec.get("config") or ():
+                found.append({"source": "FromClass", **item})
+        for item in (claim.spec.get("devices") or {}).get("config") or ():
+            names = item.get("requests") or ()
+            times = 1 if not names else sum(request in names or full in names for request, full in taken)
+            found += [{"source": "FromClaim", **item}] * times
+        return found
+
+
+def _constraints(claim: ResourceClaim) -> list[MatchAttribute]:
+    found = []
+    for number, item in enumerate((claim.spec.get("devices") or {}).get("constraints") or ()):
+        if item.get("matchAttribute") is None:
+            text = f"constraint #{number}: empty constraint (unsupported constraint type?)"
+            raise PluginError(f"claim {claim.key}, {text}")
+        found.append(MatchAttribute(item["matchAttribute"], tuple(item.get("requests") or ())))
+    return found
+
+
+def _evaluated(device: Device, expression: str) -> bool | str:
+    """Return the result of an expression, or the text of an error."""
+    selector = compile_selector(expression)
+    if selector.error:
+        return f"CEL compile error: {selector.error}"
+    try:
+        return selector.matches(device.value)
+    except CelError as problem:
+        return f"CEL runtime error: {problem}"
+
+
+def _device_result(item: Chosen) -> dict[str, Any]:
+    where = item.device.id
+    result = {"request": item.wanted.full_name, "driver": where.driver, "pool": where.pool, "device": where.device}
+    return result | ({"adminAccess": True} if item.wanted.admin_access else {})

@@ -1,0 +1,148 @@
+"""Why a node has the devices that a pod claims, or not: which devices the search tried, and what was against each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scheduler_engine.api.cel.devices import names_in, qualified
+from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim
+from scheduler_engine.api.objects import Node, Pod
+from scheduler_engine.framework.facts import AllOf, Fact, Facts, Keys, fact
+from scheduler_engine.framework.status import Status, error, unresolvable
+from scheduler_engine.plugins.dynamic_resources.allocator import Tried
+from scheduler_engine.plugins.dynamic_resources.claims import ClaimProblem
+
+MOST_TRIED = 40
+"""The most devices that are listed. A search may try many more."""
+LAST_WORDS = ("taken", "given-back", "in-use", "selector", "constraint")
+"""Outcomes of ``Tried``."""
+
+
+def refusal_facts(pod: Pod, problem: ClaimProblem) -> Facts:
+    """Explain why PreFilter refused the pod."""
+    values = {"claim": problem.claim, "entry": problem.name, "other": problem.other}
+    says = fact(f"devices.claim-{problem.kind}", False, pod=Keys((pod.key,)), **values)
+    shown = fact(f"devices.state-{problem.kind}", False, **values)
+    return Facts(says, (shown,), unresolvable(problem.text))
+
+
+def failure_facts(row: str, pod: Pod, problem: str, node: str) -> Facts:
+    """Explain an error of Filter or PreBind."""
+    says = fact(f"devices.{row}", False, pod=Keys((pod.key,)), node=node)
+    return Facts(says, (fact("devices.problem", False, problem=problem),), error(problem))
+
+
+def filter_facts(
+    pod: Pod,
+    node: Node,
+    claims: Sequence[ResourceClaim],
+    allocations: Sequence[Mapping[str, Any]],
+    tried: Sequence[Tried],
+    devices: Mapping[DeviceId, Device],
+    status: Status | None,
+    conclusion: str,
+) -> Facts:
+    """Explain Filter. ``allocations``: what the claims without devices would get; ``tried``: all that was tried."""
+    shown: list[Fact] = []
+    found = iter(allocations)
+    for claim in claims:
+        if claim.allocation is not None:
+            shown.append(_held(claim, node))
+        elif status is None or allocations:
+            shown += _would_get(claim, next(found))
+        else:
+            shown.append(fact("devices.claim-without", claim=claim.name))
+    if status is not None and not allocations:
+        shown += _tried(tried, devices)
+    away = next((claim.name for claim in claims if is_away(claim, node)), "")
+    says = fact(f"devices.{conclusion}", status is None, pod=Keys((pod.key,)), node=node.name, claim=away)
+    return Facts(says, tuple(shown), status)
+
+
+def reserve_facts(pod: Pod, allocations: Mapping[str, Mapping[str, Any]]) -> Facts:
+    """Explain Reserve. ``allocations``: name of a claim → what it gets."""
+    says = fact("devices.set-aside" if allocations else "devices.nothing-to-set-aside", True, pod=Keys((pod.key,)))
+    return Facts(
+        says, tuple(fact("devices.gets", claim=name, devices=_named(item)) for name, item in allocations.items())
+    )
+
+
+def pre_bind_facts(pod: Pod, claims: Sequence[ResourceClaim]) -> Facts:
+    """Explain PreBind. ``claims``: as they were written."""
+    says = fact("devices.written" if claims else "devices.nothing-to-write", True, pod=Keys((pod.key,)))
+    named = (fact("devices.has-and-serves", claim=item.name, devices=_named(item.allocation or {})) for item in claims)
+    return Facts(says, tuple(named))
+
+
+def is_away(claim: ResourceClaim, node: Node) -> bool:
+    """Return True if the claim has devices that the node does not reach."""
+    return claim.node_selector is not None and not claim.node_selector.matches(node.name, node.labels)
+
+
+def _results(allocation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return (allocation.get("devices") or {}).get("results") or ()
+
+
+def _named(allocation: Mapping[str, Any]) -> Keys:
+    return Keys(f"{item['pool']}/{item['device']}" for item in _results(allocation))
+
+
+def _held(claim: ResourceClaim, node: Node) -> Fact:
+    away = is_away(claim, node)
+    row = "held-elsewhere" if away else "held-here"
+    return fact(f"devices.{row}", not away, claim=claim.name, node=node.name, devices=_named(claim.allocation or {}))
+
+
+def _would_get(claim: ResourceClaim, allocation: Mapping[str, Any]) -> Iterator[Fact]:
+    for item in _results(allocation):
+        device = f"{item['pool']}/{item['device']}"
+        yield fact("devices.takes", True, claim=claim.name, request=item["request"], device=device)
+
+
+def _tried(tried: Sequence[Tried], devices: Mapping[DeviceId, Device]) -> Iterator[Fact]:
+    """Yield the last outcome of every device for every request, in the order of the first try."""
+    last: dict[tuple[str, str, DeviceId], Tried] = {}
+    for item in tried:
+        key = (item.claim, item.request, item.device)
+        held = last.get(key)
+        # That a device was given back says more than that it was in use by the search itself.
+        if held is None or not (item.outcome == "in-use" and held.outcome == "given-back"):
+            last[key] = item
+    for item in [*last.values()][:MOST_TRIED]:
+        yield _outcome(item, devices.get(item.device))
+    if len(last) > MOST_TRIED:
+        yield fact("devices.more-tried", count=len(last) - MOST_TRIED)
+
+
+def _outcome(item: Tried, device: Device | None) -> Fact:
+    values = _values_in(item.expression, device) if item.expression and device is not None else ()
+    differing = AllOf(f"{_shown(value)}" for _, value in item.values)
+    return fact(
+        f"devices.tried-{item.outcome}" if not item.class_name else "devices.tried-class-selector",
+        False if item.outcome != "taken" else None,
+        claim=item.claim.rpartition("/")[2],
+        request=item.request,
+        device=f"{item.device.pool}/{item.device.device}",
+        expression=item.expression,
+        name=item.class_name,
+        attribute=item.attribute,
+        values=differing if item.attribute else AllOf(values),
+    )
+
+
+def _values_in(expression: str, device: Device) -> Iterator[str]:
+    """Yield the attributes of a device whose names occur in an expression, with their values."""
+    names = names_in(expression)
+    if "driver" in names:
+        yield f"driver = {device.slice.driver}"
+    for name, attribute in (device.manifest.get("attributes") or {}).items():
+        if qualified(name, "")[1] in names:
+            yield f"{name} = {_shown(next(iter(attribute.values()), None))}"
+    for name, amount in (device.manifest.get("capacity") or {}).items():
+        if qualified(name, "")[1] in names:
+            yield f"{name} = {amount['value']}"
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

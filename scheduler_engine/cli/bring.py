@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import MANIFESTS, STDIN, Unusable, all_files, read, shown, to_a_file, write
+from scheduler_engine.cli.files import FILE, MANIFESTS, STDIN, Unusable, all_files, read, shown, to_a_file, write
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.version import IMPORT, versioned
 from scheduler_engine.config.reading import in_file
@@ -32,7 +32,7 @@ MOST_NAMES = 10
 
 
 @click.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @to_a_file
 @click.option("--title", default="", help="The title of the scenario. Default: the name of the first file.")
 @click.option("--pod", default="", metavar="NAMESPACE/NAME", help="Schedule this pending pod first.")

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import click
 
 from scheduler_engine.cli import DIFFERENT, NAME, OK, UNUSABLE
-from scheduler_engine.cli.files import Unusable, all_files, read, shown, write
+from scheduler_engine.cli.files import FILE, Unusable, all_files, read, shown, write
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import EXPECTS_NOTHING, played_through
@@ -54,8 +54,13 @@ class Checked:
 
 
 @click.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--junitxml", metavar="FILE", type=Path, help="Also write the results to this file, as JUnit's XML.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option(
+    "--junitxml",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also write the results to this file, as JUnit's XML.",
+)
 @in_a_format
 @with_plugins
 @versioned

@@ -19,7 +19,9 @@ from scheduler_engine.conformance.runner import as_json, report, run_paths
     "--first", type=click.IntRange(0), default=3, metavar="N", help="Show this many failures per family. Default: 3."
 )
 @click.option("--full", is_flag=True, help="Also write the tables that the workbench shows.")
-@click.option("--json", "output", type=Path, metavar="FILE", help="Also write the result to FILE as JSON.")
+@click.option(
+    "--json", "output", type=click.Path(path_type=Path), metavar="FILE", help="Also write the result to FILE as JSON."
+)
 def command(paths: tuple[Path, ...], family: tuple[str, ...], first: int, full: bool, output: Path | None) -> int:
     """Run recordings (*.jsonl, *.jsonl.gz, or folders of these) and report the differences.
 

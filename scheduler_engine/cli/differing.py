@@ -13,7 +13,7 @@ from scheduler_engine.answers.many_seeds import compare_seeds, played
 from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.comparison import text_of, unchanged
 from scheduler_engine.cli.differing_lines import difference_lines
-from scheduler_engine.cli.files import Unusable, configuration_of, scenario_of
+from scheduler_engine.cli.files import FILE, Unusable, configuration_of, scenario_of
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.seeds_text import seeds_text
@@ -39,12 +39,13 @@ def _versions(text: str) -> list[str]:
 
 
 @click.command()
-@click.argument("first", metavar="FILE")
-@click.argument("second", metavar="[FILE]", required=False)
+@click.argument("first", metavar="FILE", type=FILE)
+@click.argument("second", metavar="[FILE]", required=False, type=FILE)
 @click.option(
     "--config",
     "configurations",
     metavar="FILE",
+    type=FILE,
     multiple=True,
     help="Play the second run with this configuration. Twice: one for each run.",
 )

@@ -10,7 +10,7 @@ from scheduler_engine.answers.explained import explained as in_data
 from scheduler_engine.answers.rerolling import reroll
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import Unusable
+from scheduler_engine.cli.files import FILE, Unusable
 from scheduler_engine.cli.fixing import fixed, fixes_in_data
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.plugins import with_plugins
@@ -38,7 +38,7 @@ COLUMNS = ("raw", "normalized", "weighted")
 
 
 @click.command()
-@click.argument("scenario", metavar="FILE")
+@click.argument("scenario", metavar="FILE", type=FILE)
 @click.option("--pod", required=True, metavar="NAME", help="The pod: its name, or namespace/name.")
 @click.option("--node", default="", metavar="NAME", help="Also explain this node: every score, or why it was refused.")
 @click.option(

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import Unusable, scenario_of, to_a_file, write
+from scheduler_engine.cli.files import FILE, Unusable, scenario_of, to_a_file, write
 from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import played_through
 from scheduler_engine.cli.version import versioned
@@ -39,7 +39,7 @@ FORMS: dict[str, Callable[[Simulation], str]] = {
 
 
 @click.command()
-@click.argument("scenario", metavar="FILE")
+@click.argument("scenario", metavar="FILE", type=FILE)
 @click.option(
     "--as",
     "form",

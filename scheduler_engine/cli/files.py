@@ -21,8 +21,12 @@ YAML = (".yaml", ".yml")
 MANIFESTS = (".json", *YAML)
 """Endings of the files to read in a folder: of scenarios, and of manifests, as kubectl does."""
 
+FILE = click.Path(allow_dash=True, readable=False)
+"""The type of an argument that names a file, a folder or ``-``. It only tells shells to complete files."""
 
-to_a_file = click.option("--to", type=Path, metavar="FILE", help="The file to write. Default: standard output.")
+to_a_file = click.option(
+    "--to", type=click.Path(path_type=Path), metavar="FILE", help="The file to write. Default: standard output."
+)
 """Gives a command the option, and its function the argument ``to``."""
 
 

@@ -16,7 +16,7 @@ from scheduler_engine.answers.room import MOST_COPIES, Room, room, room_by_node
 from scheduler_engine.api.loading import load_manifests, located
 from scheduler_engine.api.validation import validate
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import MANIFESTS, STDIN, Unusable, one_file, read, shown
+from scheduler_engine.cli.files import FILE, MANIFESTS, STDIN, Unusable, one_file, read, shown
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.cli.plugins import with_plugins
@@ -32,7 +32,7 @@ from scheduler_engine.words import say
 
 
 @click.command()
-@click.argument("scenario", metavar="FILE")
+@click.argument("scenario", metavar="FILE", type=FILE)
 @click.option(
     "--pod",
     metavar="POD|FILE",

@@ -11,7 +11,7 @@ import click
 from scheduler_engine.answers import leaving_phrases
 from scheduler_engine.answers.leaving import Leaving, drain, lose, removable, removable_together
 from scheduler_engine.cli import DIFFERENT, OK
-from scheduler_engine.cli.files import Unusable
+from scheduler_engine.cli.files import FILE, Unusable
 from scheduler_engine.cli.fitting import show
 from scheduler_engine.cli.formats import in_a_format
 from scheduler_engine.cli.plugins import with_plugins
@@ -26,7 +26,7 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 @click.command()
-@click.argument("scenario", metavar="FILE")
+@click.argument("scenario", metavar="FILE", type=FILE)
 @click.option("--node", metavar="NAME", help="Drain this node.")
 @click.option("--zone", metavar="ZONE", help="Lose all nodes of this zone at once.")
 @click.option("--removable", "all_nodes", is_flag=True, help="Try to drain each node, then as many as possible.")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import MANIFESTS, Unusable, one_file, read, shown, to_a_file, write
+from scheduler_engine.cli.files import FILE, MANIFESTS, Unusable, one_file, read, shown, to_a_file, write
 from scheduler_engine.config.policy import Notice, read_policy
 from scheduler_engine.config.reading import in_file
 from scheduler_engine.errors import Rejected
@@ -15,7 +15,7 @@ from scheduler_engine.scenario.yaml_text import documents
 
 
 @click.command()
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", type=FILE)
 @to_a_file
 @click.option("--quiet", is_flag=True, help="Do not list what was implied, what is different and what is gone.")
 def command(file: str, to: Path | None, quiet: bool) -> int:

@@ -7,7 +7,7 @@ import json
 import click
 
 from scheduler_engine.cli import OK
-from scheduler_engine.cli.files import Unusable, one_file, read, shown
+from scheduler_engine.cli.files import FILE, Unusable, one_file, read, shown
 from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import transcript
 from scheduler_engine.own_plugins import OwnPlugins
@@ -15,7 +15,7 @@ from scheduler_engine.replay import replay, trace_digest, trace_lines
 
 
 @click.command()
-@click.argument("log", metavar="FILE")
+@click.argument("log", metavar="FILE", type=FILE)
 @click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON lines instead.")
 @with_plugins

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from scheduler_engine.cli import DIFFERENT, OK
-from scheduler_engine.cli.files import scenario_of
+from scheduler_engine.cli.files import FILE, scenario_of
 from scheduler_engine.cli.plugins import note_unused, with_plugins
 from scheduler_engine.cli.version import by_rules, versioned
 from scheduler_engine.own_plugins import OwnPlugins
@@ -35,7 +35,7 @@ COLOURS: dict[type[ev.Event], str] = {
 
 
 @click.command()
-@click.argument("scenario", metavar="FILE")
+@click.argument("scenario", metavar="FILE", type=FILE)
 @click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON lines instead.")
 @with_plugins

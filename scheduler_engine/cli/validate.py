@@ -12,7 +12,7 @@ import click
 from scheduler_engine.api.checking import Checked, check_text
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.cli import DIFFERENT, OK, UNUSABLE
-from scheduler_engine.cli.files import MANIFESTS, Unusable, all_files, read, shown
+from scheduler_engine.cli.files import FILE, MANIFESTS, Unusable, all_files, read, shown
 from scheduler_engine.cli.version import JUDGE, by_rules, version_data, versioned
 from scheduler_engine.errors import FieldError
 from scheduler_engine.scenario.version import Version
@@ -23,7 +23,7 @@ LIMITS = Limits(size=64 * 1024 * 1024, nodes=5_000_000, documents=100_000)
 
 
 @click.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
 @partial(versioned, meaning=JUDGE)
 def command(files: tuple[str, ...], as_json: bool, version: Version) -> int:

@@ -28,6 +28,12 @@ def parsed(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramet
     return callback
 
 
+def completed_version(context: click.Context, option: click.Parameter, begun: str) -> list[str]:
+    """Return the versions that a shell offers. ``begun``: with or without the ``v``."""
+    names = VERSIONS if begun.startswith("v") or not begun else [name.removeprefix("v") for name in VERSIONS]
+    return [name for name in names if name.startswith(begun)]
+
+
 def by_rules(rules: Rules) -> str:
     """Return the line that names the version by which something was decided."""
     return say("versions.by", version=named(rules))
@@ -53,6 +59,7 @@ def versioned(function: Callable[..., int], meaning: str = PLAY) -> Callable[...
         "--kubernetes",
         callback=parsed(version_named),
         metavar="VERSION",
+        shell_complete=completed_version,
         help=f"{meaning}: {KNOWN}.",
     )
     @click.option(

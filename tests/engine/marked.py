@@ -86,6 +86,8 @@ class Markers:
     def _inside(self, value: Any, known: Field) -> Any:
         if known.holds == "list":
             return [self.filled(item, known.type) for item in value]
+        if known.holds == "map":
+            return {name: self.filled(item, known.type) for name, item in value.items()}
         return self.filled(value, known.type)
 
     def configuration(self, kind: Any = CONFIGURATION, place: str = "") -> Any:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 import scheduler_engine
 from scheduler_engine.cli import COMMANDS, NAME, STATUSES, program
 from scheduler_engine.cli.completion import SHELLS, script
 from scheduler_engine.cli.manual import page
+from scheduler_engine.versions import VERSIONS
 
 SHARE = Path(scheduler_engine.__file__).parent / "cli" / "share"
 MANUAL = SHARE / "man" / "man1" / f"{NAME}.1"
@@ -41,3 +43,13 @@ def test_the_page_has_every_command_option_and_exit_status() -> None:
         assert [option for option in [name, *options] if option not in shown] == []
     assert [text for text in STATUSES.values() if text.replace("…", "...") not in shown] == []
     assert scheduler_engine.ENGINE_VERSION in shown
+
+
+def test_a_shell_completes_files_and_versions() -> None:
+    offers = ShellComplete(program, {}, NAME, "").get_completions
+    for name in ("run", "check", "explain", "validate", "diff", "import"):
+        assert [item.type for item in offers([name], "p")] == ["file"], name
+    for arguments in (["check", "a.yaml", "--junitxml"], ["diff", "a.yaml", "--config"]):
+        assert [item.type for item in offers(arguments, "p")] == ["file"]
+    assert [item.value for item in offers(["run", "a.yaml", "--kubernetes"], "")] == [*VERSIONS]
+    assert [item.value for item in offers(["run", "a.yaml", "--kubernetes"], "1.3")] == [name[1:] for name in VERSIONS]

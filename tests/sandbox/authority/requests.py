@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from scheduler_engine.testing import make_node, make_pod
 from tests.sandbox.authority.world import LESSON, ROOM, STEPS
 
+FORM = "application/x-www-form-urlencoded"
 NODE, WORKLOAD = {"kind": "Node", "key": "node-2"}, {"kind": "Deployment", "key": "default/app"}
 MANIFEST = json.dumps(make_pod("more").cpu("1").obj())
 PROFILE = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\npercentageOfNodesToScore: 50\n"
@@ -27,10 +29,12 @@ class Request:
     query: str = ""
     body: str = ""
     """The whole body, for a route that takes no form. Keys in braces stand for ``World.ids`` here, too."""
+    content_type: str = ""
+    """The content type of the body; "" = that of the route."""
 
 
-def of(desk: str = "cluster", query: str = "", body: str = "", **fields: Any) -> Request:
-    return Request(fields, desk, query, body)
+def of(desk: str = "cluster", query: str = "", body: str = "", content_type: str = "", **fields: Any) -> Request:
+    return Request(fields, desk, query, body, content_type)
 
 
 ON_SANDBOXES: dict[str, Request] = {
@@ -186,7 +190,7 @@ ON_OTHERS: dict[str, Request] = {
     "POST /join/": of(code="{code}", name="Zoe"),
     "POST /join/<code>/": of(name="Zoe"),
     "POST /api/v1/sandboxes": of(body="{}"),
-    "POST /api/v1/import": of(text=SCENARIO),
+    "POST /api/v1/import": of(body=urlencode({"text": SCENARIO}), content_type=FORM),
     "POST /api/v1/rooms": of(body="{}"),
     "POST /api/v1/rooms/join": of(body='{"code": "{code}", "name": "Zoe"}'),
 }

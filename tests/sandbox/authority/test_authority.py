@@ -34,14 +34,14 @@ from sandbox.workshop.models import Participant, Workshop
 from scheduler_engine.testing import make_node
 from tests.sandbox.authority import world
 from tests.sandbox.authority.links import PAUSED, of_room, of_sandbox
-from tests.sandbox.authority.requests import BY_API, ON_OTHERS, ON_ROOMS, ON_SANDBOXES, ROOMS_BY_API, Request
+from tests.sandbox.authority.requests import BY_API, FORM, ON_OTHERS, ON_ROOMS, ON_SANDBOXES, ROOMS_BY_API, Request
 from tests.sandbox.authority.table import LINK, Row, every_route, filled, methods, route, table
 from tests.sandbox.authority.world import STEPS, World
 
 pytestmark = pytest.mark.django_db
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
-FORM, JSON = "application/x-www-form-urlencoded", "application/json"
+JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 MOST_QUERIES = 8
 """Queries of one request before which something is deleted."""
@@ -101,7 +101,10 @@ def send(method: str, path: str, request: Request, ids: Mapping[str, str]) -> Ht
     else:
         body, kind = urlencode(values), FORM
         if path.startswith("/api/") or "/kube/" in path:
-            body, kind = in_body(request.body, ids), MERGE_PATCH if method == "PATCH" else JSON
+            body, kind = (
+                in_body(request.body, ids),
+                request.content_type or (MERGE_PATCH if method == "PATCH" else JSON),
+            )
         answer = client.generic(method, f"{path}?{request.query}", body, kind)
     assert not client.cookies
     assert "script-src 'self'" in answer["Content-Security-Policy"]

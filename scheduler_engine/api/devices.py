@@ -109,3 +109,16 @@ class ResourceClaim(KubeObject):
         for result in ((self.allocation or {}).get("devices") or {}).get("results") or ():
             if not result.get("adminAccess"):
                 yield DeviceId(result["driver"], result["pool"], result["device"])
+
+
+def claim_of_entry(pod: KubeObject, entry: Mapping[str, Any]) -> tuple[str | None, bool]:
+    """Return the name of the claim of an entry of the pod's spec, and whether it is made for the pod.
+
+    None: the entry needs no claim; "": the claim has not been created yet.
+    """
+    if entry.get("resourceClaimName") is not None:
+        return entry["resourceClaimName"], False
+    for status in pod.status.get("resourceClaimStatuses") or ():
+        if status.get("name") == entry["name"]:
+            return status.get("resourceClaimName"), True
+    return "", True

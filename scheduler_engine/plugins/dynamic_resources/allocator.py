@@ -14,11 +14,12 @@ from typing import Any
 
 from scheduler_engine.api.cel.devices import compile_selector
 from scheduler_engine.api.cel.values import CelError
+from scheduler_engine.api.device_pools import Pool, Slices, gather_pools
 from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim
 from scheduler_engine.api.objects import KubeObject, Node
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.noted_objects import ObjectGetter
-from scheduler_engine.plugins.dynamic_resources.pools import Pool, Slices, common_selector, gather_pools
+from scheduler_engine.plugins.dynamic_resources.common_selector import common_selector
 from scheduler_engine.plugins.dynamic_resources.wanted import Chosen, MatchAttribute, Results, Wanted
 from scheduler_engine.records import record
 from scheduler_engine.sharing import Table

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from scheduler_engine.api.device_pools import indexed
 from scheduler_engine.api.devices import FINALIZER, ResourceClaim, ResourceSlice
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.cycle_state import CycleState
@@ -42,7 +43,6 @@ from scheduler_engine.plugins.dynamic_resources.facts import (
     refusal_facts,
     reserve_facts,
 )
-from scheduler_engine.plugins.dynamic_resources.pools import indexed
 from scheduler_engine.sharing import Rows, Table
 
 STATE = "DynamicResources"
@@ -148,8 +148,8 @@ class DynamicResources(Plugin):
             return None, unresolvable(str(unusable))
         if any(claim.allocation is None for claim in claims):
             objects, pending = self.handle.objects, self.handle.scheduler.pending_claims
-            slices, classes = indexed(objects.list("ResourceSlice")), NotingObjects(objects, state, CLASSES)
-            held.allocator = Allocator(classes, slices, allocated_devices(objects, pending))
+            slices = indexed(objects.list("ResourceSlice"))
+            held.allocator = Allocator(objects, slices, allocated_devices(objects, pending))
         held.claims = claims
         return None, None
 
@@ -176,7 +176,10 @@ class DynamicResources(Plugin):
         held, node = state_of(state), node_info.node
         if not held.claims or node is None:
             return None
-        found = _found(held, node, held.allocator)
+        allocator = held.allocator
+        if allocator is not None:
+            allocator = replace(allocator, objects=NotingObjects(self.handle.objects, state, CLASSES))
+        found = _found(held, node, allocator)
         if found.status is None and found.allocations:
             held.allocations[node.name] = found.allocations
         return found.status

@@ -16,12 +16,13 @@ from scheduler_engine.sharing import Rows
 @dataclass(slots=True)
 class Pool:
     """The slices of a pool that a node reaches, all of the newest generation. ``duplicate``: the name of a device that
-    occurs twice, which makes the pool invalid.
+    occurs twice, which makes the pool invalid. ``elsewhere``: number of its slices that the node does not reach.
     """
 
     driver: str
     name: str
     slices: list[ResourceSlice] = field(default_factory=list)
+    elsewhere: int = 0
 
     def __str__(self) -> str:
         return f"{self.driver}/{self.name}"
@@ -32,7 +33,8 @@ class Pool:
 
     @property
     def incomplete(self) -> bool:
-        return len(self.slices) != ((self.slices[0].spec.get("pool") or {}).get("resourceSliceCount") or 0)
+        known = len(self.slices) + self.elsewhere
+        return known != ((self.slices[0].spec.get("pool") or {}).get("resourceSliceCount") or 0)
 
     @property
     def duplicate(self) -> str:
@@ -61,12 +63,13 @@ def in_order(slices: Iterable[KubeObject]) -> list[ResourceSlice]:
 @dataclass(slots=True)
 class Slices:
     """All slices of a cycle, in order. ``local``: name of a node → positions of the slices that only it reaches;
-    ``others``: positions of all other slices.
+    ``others``: positions of all other slices; ``counts``: (driver, pool) → generation → number of slices.
     """
 
     ordered: Rows[ResourceSlice]
     local: dict[str, list[int]] = field(default_factory=dict)
     others: list[int] = field(default_factory=list)
+    counts: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
 
     def of(self, node: Node) -> Iterator[ResourceSlice]:
         """Yield the slices that a node reaches, in order."""
@@ -82,6 +85,8 @@ def indexed(slices: Iterable[KubeObject]) -> Slices:
     for position, item in enumerate(found.ordered):
         name = item.spec.get("nodeName")
         (found.local.setdefault(name, []) if name else found.others).append(position)
+        counts = found.counts.setdefault((item.driver, item.pool), {})
+        counts[_generation(item)] = counts.get(_generation(item), 0) + 1
     return found
 
 
@@ -97,3 +102,19 @@ def gather_pools(slices: Iterable[ResourceSlice]) -> Sequence[Pool]:
             pool.slices = []
         pool.slices.append(item)
     return list(pools.values())
+
+
+def gather_whole_pools(slices: Slices, node: Node) -> Sequence[Pool]:
+    """Group the slices that a node reaches by pool, and complete what is known of each by the slices for other nodes.
+
+    A pool that is being replaced there is left out.
+    """
+    whole: list[Pool] = []
+    for pool in gather_pools(slices.of(node)):
+        if pool.incomplete:
+            counts = slices.counts[pool.driver, pool.name]
+            if max(counts) > pool.generation:
+                continue
+            pool.elsewhere = counts[pool.generation] - len(pool.slices)
+        whole.append(pool)
+    return whole

@@ -14,7 +14,7 @@ from typing import Any
 
 from scheduler_engine.api.cel.devices import compile_selector
 from scheduler_engine.api.cel.values import CelError
-from scheduler_engine.api.device_pools import Pool, Slices, gather_pools
+from scheduler_engine.api.device_pools import Pool, Slices, gather_pools, gather_whole_pools
 from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim
 from scheduler_engine.api.objects import KubeObject, Node
 from scheduler_engine.framework.interface import PluginError
@@ -39,6 +39,10 @@ class TimedOut(Exception):
     """The search took too many turns."""
 
 
+class InvalidPools(Exception):
+    """There are not enough devices, and some pool is invalid."""
+
+
 class _TooManyResults(Exception):
     """A claim would get more devices than it can hold."""
 
@@ -61,11 +65,14 @@ class Tried:
 
 @dataclass(slots=True)
 class Allocator:
-    """What all nodes have in common. ``allocated``: devices that claims have, or are about to get."""
+    """What all nodes have in common. ``allocated``: devices that claims have, or are about to get; ``careful``: devices
+    of pools that are incomplete or invalid are not used.
+    """
 
     objects: ObjectGetter
     slices: Slices
     allocated: Table[DeviceId, None]
+    careful: bool = False
     verdicts: Verdicts = field(default_factory=Table)
 
     def allocate(
@@ -73,7 +80,7 @@ class Allocator:
     ) -> list[dict[str, Any]] | None:
         """Return an allocation for each claim, None if there are not enough devices. ``tried``: filled, if given.
 
-        Raises PluginError for a claim that cannot be judged, and TimedOut.
+        Raises PluginError for a claim that cannot be judged, TimedOut, and InvalidPools.
         """
         return _Search(self, node, claims, tried).run()
 
@@ -85,7 +92,8 @@ class _Search:
         self, allocator: Allocator, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None
     ) -> None:
         self.allocator, self.node, self.claims, self.tried = allocator, node, claims, tried
-        self.pools: Sequence[Pool] = gather_pools(allocator.slices.of(node))
+        slices, careful = allocator.slices, allocator.careful
+        self.pools: Sequence[Pool] = gather_whole_pools(slices, node) if careful else gather_pools(slices.of(node))
         self.duplicates = [pool.duplicate for pool in self.pools]
         self.wanted: dict[Place, Wanted] = {}
         self.selectable: dict[tuple[DeviceId, Place], bool] = {}
@@ -105,6 +113,8 @@ class _Search:
             done = self._requests(0, 0)
         except _TooManyResults:
             raise PluginError("allocation max size exceeded") from None
+        if not done and self.allocator.careful and any(self.duplicates):
+            raise InvalidPools
         return [self._result(number, claim) for number, claim in enumerate(self.claims)] if done else None
 
     # --- reading the claims ---
@@ -203,6 +213,8 @@ class _Search:
         if wanted.every is not None:
             return self._take_every(place, wanted, position)
         for pool, duplicate in zip(self.pools, self.duplicates, strict=True):
+            if self.allocator.careful and (duplicate or pool.incomplete):
+                continue
             if duplicate:
                 raise PluginError(f"pool {pool.name} is invalid: duplicate device name {duplicate}")
             for device in pool.devices():

@@ -28,7 +28,7 @@ from scheduler_engine.framework.interface import (
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
-from scheduler_engine.plugins.dynamic_resources.allocator import Allocator, TimedOut, Tried
+from scheduler_engine.plugins.dynamic_resources.allocator import Allocator, InvalidPools, TimedOut, Tried
 from scheduler_engine.plugins.dynamic_resources.claims import (
     ClaimProblem,
     ClaimsUnusable,
@@ -49,10 +49,17 @@ STATE = "DynamicResources"
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
 NOT_ENOUGH = unresolvable("cannot allocate all claims")
 TIMED_OUT = unresolvable("timed out trying to allocate devices")
+INVALID_POOLS = unresolvable("invalid resource pools were encountered")
 NOTHING_TO_DEALLOCATE = unschedulable("no new claims to deallocate")
 DEALLOCATED = unschedulable("deallocation of ResourceClaim completed")
 STILL_NOT = unschedulable("still not schedulable")
-CONCLUSIONS = {None: "enough", NOT_AVAILABLE: "away", NOT_ENOUGH: "not-enough", TIMED_OUT: "timed-out"}
+CONCLUSIONS = {
+    None: "enough",
+    NOT_AVAILABLE: "away",
+    NOT_ENOUGH: "not-enough",
+    TIMED_OUT: "timed-out",
+    INVALID_POOLS: "invalid-pools",
+}
 """Result of Filter → the row that says so."""
 REFUSAL, CLASSES, PROBLEM = (f"DynamicResources/{topic}" for topic in ("refusal", "classes", "problem"))
 """Topics of the problem that PreFilter found, of the classes that Filter read, and of the problem of PreBind."""
@@ -149,7 +156,8 @@ class DynamicResources(Plugin):
         if any(claim.allocation is None for claim in claims):
             objects, pending = self.handle.objects, self.handle.scheduler.pending_claims
             slices = indexed(objects.list("ResourceSlice"))
-            held.allocator = Allocator(objects, slices, allocated_devices(objects, pending))
+            careful = not self.handle.rules.uses_incomplete_pools
+            held.allocator = Allocator(objects, slices, allocated_devices(objects, pending), careful)
         held.claims = claims
         return None, None
 
@@ -328,6 +336,8 @@ def _found(held: ClaimState, node: Node, allocator: Allocator | None, tried: lis
             got = allocator.allocate(node, [claim for _, claim in held.without_devices()], tried)
         except TimedOut:
             return Found(TIMED_OUT, [])
+        except InvalidPools:
+            return Found(INVALID_POOLS, [])
         if got is None:
             return Found(NOT_ENOUGH, [])
         allocations = got

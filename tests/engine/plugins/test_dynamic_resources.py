@@ -16,6 +16,7 @@ from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.dynamic_resources import DynamicResources, ScoringDynamicResources
 from scheduler_engine.plugins.dynamic_resources.plugin import DEALLOCATED, NOT_AVAILABLE, NOT_ENOUGH, TIMED_OUT
 from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.versions import DEFAULT, rules_for
 from tests.engine.plugins.world import World, events_of, hint_of, node_info, pod_of
 
 PLAIN = pod_of(make_pod("p"))
@@ -67,8 +68,9 @@ def on_node(name: str) -> dict[str, Any]:
 class Case:
     """A pod in a world of objects, after PreFilter."""
 
-    def __init__(self, *objects: KubeObject, pod: Pod = CLAIMING) -> None:
+    def __init__(self, *objects: KubeObject, pod: Pod = CLAIMING, kubernetes: str = DEFAULT) -> None:
         self.world = World(*NODES)
+        self.world.handle.rules = rules_for(kubernetes)
         self.world.add(pod, *objects)
         self.plugin = DynamicResources({}, self.world.handle)
         self.state, self.pod = CycleState(), pod
@@ -499,3 +501,45 @@ def test_how_nodes_score(objects: tuple[KubeObject, ...], pod: Pod, points: list
 def test_without_prefilter_a_score_fails() -> None:
     with pytest.raises(PluginError, match=r"^not found$"):
         ScoringDynamicResources({}, World(*NODES).handle).score(CycleState(), PLAIN, NODES[0])
+
+
+TWICE = offered("n1", "a", "a", nodeName="n1")
+HALF = offered("n1", "a", nodeName="n1", count=2)
+REST = offered("rest", "b", nodeName="n2", count=2, pool="n1")
+NEWER = offered("newer", "b", nodeName="n2", count=2, pool="n1", generation=2)
+EVERY = claim(wanting(allocationMode="All"))
+POOLS: dict[str, tuple[tuple[KubeObject, ...], str, str]] = {
+    "A pool that is not complete": ((claim(), HALF), "n1/a", "cannot allocate all claims"),
+    "The rest of a pool is on another node": ((claim(), HALF, REST), "n1/a", "n1/a"),
+    "A newer generation is on another node": ((claim(), HALF, NEWER), "n1/a", "cannot allocate all claims"),
+    "All devices of a pool on two nodes": (
+        (EVERY, HALF, REST),
+        "claim default/gpus, request r: asks for all devices, but resource pool d/n1 is currently being updated",
+        "n1/a",
+    ),
+    "A pool that lists a device twice": (
+        (claim(), TWICE),
+        "pool n1 is invalid: duplicate device name a",
+        "invalid resource pools were encountered",
+    ),
+    "Such a pool beside another one": (
+        (claim(), TWICE, offered("other", "b", nodeName="n1")),
+        "pool n1 is invalid: duplicate device name a",
+        "other/b",
+    ),
+}
+
+
+@pytest.mark.parametrize("kubernetes", ["v1.34", "v1.35"])
+@pytest.mark.parametrize("words", POOLS)
+def test_which_pools_are_used(words: str, kubernetes: str) -> None:
+    objects, before, after = POOLS[words]
+    case = Case(device_class(), *objects, kubernetes=kubernetes)
+    try:
+        status = case.plugin.filter(case.state, CLAIMING, NODES[0])
+        result = case.devices()[0].removeprefix("r: ") if status is None else status.message
+    except PluginError as problem:
+        result = str(problem)
+    assert result == (before if kubernetes == "v1.34" else after)
+    facts = case.plugin.explain_filter(case.state, CLAIMING, NODES[0])
+    assert (facts.status is None) == ("/" in result and " " not in result)

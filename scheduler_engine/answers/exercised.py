@@ -108,6 +108,12 @@ def _claims_among_unsafe_pools(event: ev.CycleStarted, seen: Seen) -> bool:
     return any(pool.incomplete or pool.duplicate for pool in gather_pools(in_order(slices)))
 
 
+def _has_class_config(event: ev.ObjectModified, seen: Seen) -> bool:
+    allocation = _status(event.manifest, "allocation") if event.kind == "ResourceClaim" else None
+    configs = ((allocation or NONE).get("devices") or NONE).get("config") or ()
+    return any(config["source"] == "FromClass" for config in configs)
+
+
 def _declares_features(event: ev.ObjectAdded | ev.ObjectModified, seen: Seen) -> bool:
     return event.kind == "Node" and bool(_status(event.manifest, "declaredFeatures"))
 
@@ -368,6 +374,7 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("dynamic_resources_weight", (ev.ScoreRan,), _always),
     Trigger("scores_change_of_balance", (ev.ScoreRan,), _scored_by("NodeResourcesBalancedAllocation")),
     Trigger("uses_incomplete_pools", (ev.CycleStarted,), _claims_among_unsafe_pools),
+    Trigger("lists_class_once", (ev.ObjectModified,), _has_class_config),
     Trigger("knows_declared_features", STORED, _declares_features),
     Trigger("checks_declared_features", (ev.PreFilterRan,), _needs_features),
     Trigger("declared_features", (ev.PreFilterRan,), _needs_features),

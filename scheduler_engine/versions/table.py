@@ -50,6 +50,7 @@ ROWS: tuple[Row, ...] = (
     Row("dynamic_resources_weight", (0, 2, 2), "KEP-4816"),
     Row("scores_change_of_balance", (NO, NO, YES), "#135573"),
     Row("uses_incomplete_pools", (YES, NO, NO), "structured/allocator_stable.go"),
+    Row("lists_class_once", (NO, YES, YES), "structured/allocator_stable.go"),
     Row("knows_declared_features", (NO, YES, YES), "KEP-5328"),
     Row("checks_declared_features", (), "KEP-5328", gate="NodeDeclaredFeatures"),
     Row("declared_features", ((), ("restart",), ("restart", "user-namespaces")), "KEP-5328"),
@@ -134,6 +135,7 @@ class Rules:
     dynamic_resources_weight: int
     scores_change_of_balance: bool
     uses_incomplete_pools: bool
+    lists_class_once: bool
     knows_declared_features: bool
     checks_declared_features: bool
     declared_features: tuple[str, ...]

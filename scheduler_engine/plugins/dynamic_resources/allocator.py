@@ -66,13 +66,15 @@ class Tried:
 @dataclass(slots=True)
 class Allocator:
     """What all nodes have in common. ``allocated``: devices that claims have, or are about to get; ``careful``: devices
-    of pools that are incomplete or invalid are not used.
+    of pools that are incomplete or invalid are not used; ``class_once``: the configurations of a class are listed once,
+    with the requests.
     """
 
     objects: ObjectGetter
     slices: Slices
     allocated: Table[DeviceId, None]
     careful: bool = False
+    class_once: bool = False
     verdicts: Verdicts = field(default_factory=Table)
 
     def allocate(
@@ -347,18 +349,32 @@ class _Search:
         """Return the configurations of the classes, then those of the claim that concern what it got."""
         found: list[dict[str, Any]] = []
         taken: list[tuple[str, str]] = []
+        classes: dict[str, list[dict[str, Any]]] = {}
         for index in range(len(claim.requests)):
             wanted = self.wanted[number, index, 0]
             if wanted.parent:
                 wanted = self.wanted[number, index, wanted.chosen]
             taken.append((wanted.request, wanted.full_name))
-            for item in wanted.device_class.spec.get("config") or ():
-                found.append({"source": "FromClass", **item})
+            found += self._class_config(wanted, classes)
         for item in (claim.spec.get("devices") or {}).get("config") or ():
             names = item.get("requests") or ()
             times = 1 if not names else sum(request in names or full in names for request, full in taken)
             found += [{"source": "FromClaim", **item}] * times
         return found
+
+    def _class_config(self, wanted: Wanted, classes: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+        """Return what the class of a request adds. ``classes``: class → what it has added already."""
+        added = [{"source": "FromClass", **item} for item in wanted.device_class.spec.get("config") or ()]
+        if not self.allocator.class_once:
+            return added
+        known = classes.get(wanted.device_class.name)
+        if known is None:
+            known = classes[wanted.device_class.name] = added
+        else:
+            added = []
+        for item in known:
+            item.setdefault("requests", []).append(wanted.full_name)
+        return added
 
 
 def _constraints(claim: ResourceClaim) -> list[MatchAttribute]:

@@ -156,8 +156,10 @@ class DynamicResources(Plugin):
         if any(claim.allocation is None for claim in claims):
             objects, pending = self.handle.objects, self.handle.scheduler.pending_claims
             slices = indexed(objects.list("ResourceSlice"))
-            careful = not self.handle.rules.uses_incomplete_pools
-            held.allocator = Allocator(objects, slices, allocated_devices(objects, pending), careful)
+            careful, class_once = not self.handle.rules.uses_incomplete_pools, self.handle.rules.lists_class_once
+            held.allocator = Allocator(
+                objects, slices, allocated_devices(objects, pending), careful=careful, class_once=class_once
+            )
         held.claims = claims
         return None, None
 

@@ -543,3 +543,21 @@ def test_which_pools_are_used(words: str, kubernetes: str) -> None:
     assert result == (before if kubernetes == "v1.34" else after)
     facts = case.plugin.explain_filter(case.state, CLAIMING, NODES[0])
     assert (facts.status is None) == ("/" in result and " " not in result)
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "listed"),
+    [("v1.34", [None, None]), ("v1.35", [["a", "b/s0"]])],
+    ids=["once for each request", "once with all requests"],
+)
+def test_how_the_configuration_of_a_class_is_listed(kubernetes: str, listed: list[Any]) -> None:
+    opaque = {"driver": "d", "parameters": {"x": 1}}
+    configured = made("DeviceClass", "any", spec={"config": [{"opaque": opaque}]})
+    wanted = claim(wanting("a"), listing("b", "any"))
+    case = Case(wanted, configured, offered("n1", "a", "b", nodeName="n1"), kubernetes=kubernetes)
+    case.devices()
+    allocation = case.world.handle.scheduler.pending_claims["uid-gpus"].status["allocation"]
+    found = allocation["devices"]["config"]
+    assert [item.get("requests") for item in found] == listed
+    assert {item["source"] for item in found} == {"FromClass"}
+    assert all(item["opaque"] == opaque for item in found)

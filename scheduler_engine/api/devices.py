@@ -91,6 +91,14 @@ class ResourceClaim(KubeObject):
     def requests(self) -> list[dict[str, Any]]:
         return (self.spec.get("devices") or {}).get("requests") or []
 
+    def wanted(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield name and contents of each request, or of each of its alternatives as ``request/alternative``."""
+        for request in self.requests:
+            if request.get("exactly") is not None:
+                yield request["name"], request["exactly"]
+            for item in request.get("firstAvailable") or ():
+                yield f"{request['name']}/{item['name']}", item
+
     @property
     def consumers(self) -> list[dict[str, Any]]:
         return self.status.get("reservedFor") or []

@@ -171,7 +171,8 @@ class DynamicResources(Plugin):
             if claim.uid in self.handle.scheduler.pending_claims:
                 text = f"resource claim {claim.key} is in the process of being allocated"
                 raise ClaimsUnusable(ClaimProblem("pending", "", claim.key, text))
-            for name, device_class in _classes(claim):
+            for name, wanted in claim.wanted():
+                device_class = wanted["deviceClassName"]
                 if self.handle.objects.get("DeviceClass", device_class) is None:
                     text = f"request {name}: device class {device_class} does not exist"
                     raise ClaimsUnusable(ClaimProblem("no-class", name, claim.key, text, device_class))
@@ -350,17 +351,6 @@ def _found(held: ClaimState, node: Node, allocator: Allocator | None, tried: lis
 
 def _slices(held: ClaimState, node: Node) -> Iterator[ResourceSlice]:
     return iter(()) if held.allocator is None else held.allocator.slices.of(node)
-
-
-def _classes(claim: ResourceClaim) -> list[tuple[str, str]]:
-    """Return the names of the requests of a claim, and the class that each wants."""
-    found = []
-    for request in claim.requests:
-        if request.get("exactly") is not None:
-            found.append((request["name"], request["exactly"]["deviceClassName"]))
-        for item in request.get("firstAvailable") or ():
-            found.append((f"{request['name']}/{item['name']}", item["deviceClassName"]))
-    return found
 
 
 def state_of(state: CycleState) -> ClaimState:

@@ -379,11 +379,19 @@ def test_facts_name_every_device_that_was_tried_and_what_was_against_it() -> Non
     case = Case(device_class(), ON_N1, wanted, claim(name="held", status={"allocation": got("n1/other")}))
     assert case.told() == [
         "n1 does not have all devices that p claims.",
-        "claim gpus | needs devices",
+        "gpus, r | needs 2 devices of class any",
         'gpus, r | not n1/small: device.capacity["d"].memory.isGreaterThan(quantity("20Gi")) | is false: memory = 16Gi',
         "gpus, r | tried n1/large | but then something else was missing",
         "gpus, r | not n1/other | another claim has it",
     ]
+
+
+def test_facts_name_what_each_request_and_alternative_needs() -> None:
+    listed = {"name": "b", "firstAvailable": [{"name": "s", "deviceClassName": "any", "count": 3}]}
+    case = Case(device_class(), claim(wanting("a"), listed))
+    assert case.told()[1:] == ["gpus, a | needs 1 device of class any", "gpus, b/s | needs 3 devices of class any"]
+    every = Case(device_class(), offered("n1", "d", nodeName="n1"), claim(wanting(allocationMode="All"), wanting("b")))
+    assert "gpus, r | needs all devices of class any" in every.told()
 
 
 def test_facts_of_a_node_that_has_the_devices() -> None:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_engine.api.device_pools import gather_pools, in_order
 from scheduler_engine.api.gated_fields import uses
+from scheduler_engine.api.scheme import view
 from scheduler_engine.api.taints import GREATER, LESS
 from scheduler_engine.api.validation.addresses import has_loose_address
 from scheduler_engine.api.validation.containers import resizes_by_restart
@@ -97,6 +99,19 @@ def _scored_by(plugin: str) -> Predicate:
 
 def _needs_features(event: ev.PreFilterRan, seen: Seen) -> bool:
     return any(plugin == "NodeDeclaredFeatures" and code != "Skip" for plugin, code, _ in event.verdicts)
+
+
+def _claims_among_unsafe_pools(event: ev.CycleStarted, seen: Seen) -> bool:
+    if not _spec(seen.pod(event.pod), "resourceClaims"):
+        return False
+    slices = (view(dict(item)) for (kind, _), item in seen.objects.items() if kind == "ResourceSlice")
+    return any(pool.incomplete or pool.duplicate for pool in gather_pools(in_order(slices)))
+
+
+def _has_class_config(event: ev.ObjectModified, seen: Seen) -> bool:
+    allocation = _status(event.manifest, "allocation") if event.kind == "ResourceClaim" else None
+    configs = ((allocation or NONE).get("devices") or NONE).get("config") or ()
+    return any(config["source"] == "FromClass" for config in configs)
 
 
 def _declares_features(event: ev.ObjectAdded | ev.ObjectModified, seen: Seen) -> bool:
@@ -358,6 +373,8 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("names_untolerated_taint", (ev.FilterRan,), _refused_by("TaintToleration")),
     Trigger("dynamic_resources_weight", (ev.ScoreRan,), _always),
     Trigger("scores_change_of_balance", (ev.ScoreRan,), _scored_by("NodeResourcesBalancedAllocation")),
+    Trigger("uses_incomplete_pools", (ev.CycleStarted,), _claims_among_unsafe_pools),
+    Trigger("lists_class_once", (ev.ObjectModified,), _has_class_config),
     Trigger("knows_declared_features", STORED, _declares_features),
     Trigger("checks_declared_features", (ev.PreFilterRan,), _needs_features),
     Trigger("declared_features", (ev.PreFilterRan,), _needs_features),

@@ -91,6 +91,14 @@ class ResourceClaim(KubeObject):
     def requests(self) -> list[dict[str, Any]]:
         return (self.spec.get("devices") or {}).get("requests") or []
 
+    def wanted(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield name and contents of each request, or of each of its alternatives as ``request/alternative``."""
+        for request in self.requests:
+            if request.get("exactly") is not None:
+                yield request["name"], request["exactly"]
+            for item in request.get("firstAvailable") or ():
+                yield f"{request['name']}/{item['name']}", item
+
     @property
     def consumers(self) -> list[dict[str, Any]]:
         return self.status.get("reservedFor") or []
@@ -109,3 +117,16 @@ class ResourceClaim(KubeObject):
         for result in ((self.allocation or {}).get("devices") or {}).get("results") or ():
             if not result.get("adminAccess"):
                 yield DeviceId(result["driver"], result["pool"], result["device"])
+
+
+def claim_of_entry(pod: KubeObject, entry: Mapping[str, Any]) -> tuple[str | None, bool]:
+    """Return the name of the claim of an entry of the pod's spec, and whether it is made for the pod.
+
+    None: the entry needs no claim; "": the claim has not been created yet.
+    """
+    if entry.get("resourceClaimName") is not None:
+        return entry["resourceClaimName"], False
+    for status in pod.status.get("resourceClaimStatuses") or ():
+        if status.get("name") == entry["name"]:
+            return status.get("resourceClaimName"), True
+    return "", True

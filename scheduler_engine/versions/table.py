@@ -49,6 +49,8 @@ ROWS: tuple[Row, ...] = (
     Row("names_untolerated_taint", (YES, NO, NO), "#134740"),
     Row("dynamic_resources_weight", (0, 2, 2), "KEP-4816"),
     Row("scores_change_of_balance", (NO, NO, YES), "#135573"),
+    Row("uses_incomplete_pools", (YES, NO, NO), "structured/allocator_stable.go"),
+    Row("lists_class_once", (NO, YES, YES), "structured/allocator_stable.go"),
     Row("knows_declared_features", (NO, YES, YES), "KEP-5328"),
     Row("checks_declared_features", (), "KEP-5328", gate="NodeDeclaredFeatures"),
     Row("declared_features", ((), ("restart",), ("restart", "user-namespaces")), "KEP-5328"),
@@ -132,6 +134,8 @@ class Rules:
     names_untolerated_taint: bool
     dynamic_resources_weight: int
     scores_change_of_balance: bool
+    uses_incomplete_pools: bool
+    lists_class_once: bool
     knows_declared_features: bool
     checks_declared_features: bool
     declared_features: tuple[str, ...]

@@ -9,6 +9,7 @@ from sandbox.panels.cluster.heat import MOST_ZONES, Scene, Zone, heat
 from sandbox.panels.cluster.tiles import tile
 from sandbox.panels.drawing.blocks import block
 from sandbox.panels.drawing.shapes import Drawing, bar
+from sandbox.panels.facts.devices import in_short, offers
 from sandbox.panels.facts.domains import domain_key, domain_of
 from sandbox.panels.facts.sampling import start_of
 from sandbox.panels.facts.skew import is_history, skews
@@ -55,7 +56,7 @@ ELSEWHERE = frozenset(
     }
 )
 """Events that do not change this panel, except for objects of ``SHOWN``."""
-SHOWN = ("Node", "Pod")
+SHOWN = ("Node", "Pod", "ResourceClaim", "ResourceSlice")
 
 
 def same_while(world: World, view: View) -> object:
@@ -86,7 +87,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     ]
     if layout == "map" and len(columns) > MOST_ZONES:
         columns = [Zone(say("heat.all-nodes"), [name for zone in columns for name in zone.names])]
-    spread = skews(world, cycle, key)
+    spread, offered = skews(world, cycle, key), offers(world)
     feasible = frozenset(cycle.filter.feasible if cycle and cycle.filter else ())
     zones: list[dict[str, Any]] = []
     for title, names, domain in columns:
@@ -99,6 +100,8 @@ def stats(world: World, view: View) -> dict[str, Any]:
         ]
         if layout == "cards":
             _land(world, view.lands, nodes)
+            for card in nodes:
+                card["devices"] = in_short(world.nodes[card["name"]].node, offered)
         fit = sum(name in feasible for name in names)
         zones.append({"title": title, "count": len(names), "fit": fit, "skew": spread.get(domain), "nodes": nodes})
     return {

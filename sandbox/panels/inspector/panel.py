@@ -8,7 +8,7 @@ from sandbox.panels.drawing.blocks import block
 from sandbox.panels.drawing.ordering import head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_filter
-from sandbox.panels.facts import expectable
+from sandbox.panels.facts import devices, expectable
 from sandbox.panels.facts.moves import origin, source_of, target_of
 from sandbox.panels.facts.nobodys import has_no_scheduler
 from sandbox.panels.facts.verdicts import words_for
@@ -88,6 +88,7 @@ def _pod(world: World, pod: PodState, view: View) -> dict[str, Any]:
         "facts": facts(pod, world),
         "finished": pod.pod.finished,
         "labels": sorted(pod.pod.labels.items()),
+        "device_claims": devices.claims(world, pod.pod),
         "gates": pod.pod.scheduling_gates,
         **_finalizers(pod.pod),
         "containers": [_asks(container) for container in pod.pod.spec.get("containers") or ()],
@@ -302,6 +303,7 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
             }
             for name in shown_resources
         ],
+        **_devices(world, node),
         "taints": [{"text": taint.text, "key": taint.key, "effect": taint.effect} for taint in node.node.taints],
         "labels": sorted(node.node.labels.items()),
         "images": [f"{names[0].rpartition('/')[2]}, {memory(size)}" for names, size in on_page(images, image_pages)],
@@ -318,6 +320,11 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
         "place": (world.cache.order.index(node.name) + 1) if node.name in world.cache.order else 0,
         "last_change": info.change if info else "",
     }
+
+
+def _devices(world: World, node: NodeState) -> dict[str, Any]:
+    rows = devices.offers(world).of(node.node)
+    return {"devices": rows, "devices_used": sum(bool(row.holders) for row in rows)}
 
 
 def _chosen(cycle: Cycle, node: str) -> bool:

@@ -14,11 +14,12 @@ from typing import Any
 
 from scheduler_engine.api.cel.devices import compile_selector
 from scheduler_engine.api.cel.values import CelError
+from scheduler_engine.api.device_pools import Pool, Slices, gather_pools, gather_whole_pools
 from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim
 from scheduler_engine.api.objects import KubeObject, Node
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.noted_objects import ObjectGetter
-from scheduler_engine.plugins.dynamic_resources.pools import Pool, Slices, common_selector, gather_pools
+from scheduler_engine.plugins.dynamic_resources.common_selector import common_selector
 from scheduler_engine.plugins.dynamic_resources.wanted import Chosen, MatchAttribute, Results, Wanted
 from scheduler_engine.records import record
 from scheduler_engine.sharing import Table
@@ -36,6 +37,10 @@ Place = tuple[int, int, int]
 
 class TimedOut(Exception):
     """The search took too many turns."""
+
+
+class InvalidPools(Exception):
+    """There are not enough devices, and some pool is invalid."""
 
 
 class _TooManyResults(Exception):
@@ -60,11 +65,16 @@ class Tried:
 
 @dataclass(slots=True)
 class Allocator:
-    """What all nodes have in common. ``allocated``: devices that claims have, or are about to get."""
+    """What all nodes have in common. ``allocated``: devices that claims have, or are about to get; ``careful``: devices
+    of pools that are incomplete or invalid are not used; ``class_once``: the configurations of a class are listed once,
+    with the requests.
+    """
 
     objects: ObjectGetter
     slices: Slices
     allocated: Table[DeviceId, None]
+    careful: bool = False
+    class_once: bool = False
     verdicts: Verdicts = field(default_factory=Table)
 
     def allocate(
@@ -72,7 +82,7 @@ class Allocator:
     ) -> list[dict[str, Any]] | None:
         """Return an allocation for each claim, None if there are not enough devices. ``tried``: filled, if given.
 
-        Raises PluginError for a claim that cannot be judged, and TimedOut.
+        Raises PluginError for a claim that cannot be judged, TimedOut, and InvalidPools.
         """
         return _Search(self, node, claims, tried).run()
 
@@ -84,7 +94,8 @@ class _Search:
         self, allocator: Allocator, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None
     ) -> None:
         self.allocator, self.node, self.claims, self.tried = allocator, node, claims, tried
-        self.pools: Sequence[Pool] = gather_pools(allocator.slices.of(node))
+        slices, careful = allocator.slices, allocator.careful
+        self.pools: Sequence[Pool] = gather_whole_pools(slices, node) if careful else gather_pools(slices.of(node))
         self.duplicates = [pool.duplicate for pool in self.pools]
         self.wanted: dict[Place, Wanted] = {}
         self.selectable: dict[tuple[DeviceId, Place], bool] = {}
@@ -104,6 +115,8 @@ class _Search:
             done = self._requests(0, 0)
         except _TooManyResults:
             raise PluginError("allocation max size exceeded") from None
+        if not done and self.allocator.careful and any(self.duplicates):
+            raise InvalidPools
         return [self._result(number, claim) for number, claim in enumerate(self.claims)] if done else None
 
     # --- reading the claims ---
@@ -202,6 +215,8 @@ class _Search:
         if wanted.every is not None:
             return self._take_every(place, wanted, position)
         for pool, duplicate in zip(self.pools, self.duplicates, strict=True):
+            if self.allocator.careful and (duplicate or pool.incomplete):
+                continue
             if duplicate:
                 raise PluginError(f"pool {pool.name} is invalid: duplicate device name {duplicate}")
             for device in pool.devices():
@@ -334,18 +349,32 @@ class _Search:
         """Return the configurations of the classes, then those of the claim that concern what it got."""
         found: list[dict[str, Any]] = []
         taken: list[tuple[str, str]] = []
+        classes: dict[str, list[dict[str, Any]]] = {}
         for index in range(len(claim.requests)):
             wanted = self.wanted[number, index, 0]
             if wanted.parent:
                 wanted = self.wanted[number, index, wanted.chosen]
             taken.append((wanted.request, wanted.full_name))
-            for item in wanted.device_class.spec.get("config") or ():
-                found.append({"source": "FromClass", **item})
+            found += self._class_config(wanted, classes)
         for item in (claim.spec.get("devices") or {}).get("config") or ():
             names = item.get("requests") or ()
             times = 1 if not names else sum(request in names or full in names for request, full in taken)
             found += [{"source": "FromClaim", **item}] * times
         return found
+
+    def _class_config(self, wanted: Wanted, classes: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+        """Return what the class of a request adds. ``classes``: class → what it has added already."""
+        added = [{"source": "FromClass", **item} for item in wanted.device_class.spec.get("config") or ()]
+        if not self.allocator.class_once:
+            return added
+        known = classes.get(wanted.device_class.name)
+        if known is None:
+            known = classes[wanted.device_class.name] = added
+        else:
+            added = []
+        for item in known:
+            item.setdefault("requests", []).append(wanted.full_name)
+        return added
 
 
 def _constraints(claim: ResourceClaim) -> list[MatchAttribute]:

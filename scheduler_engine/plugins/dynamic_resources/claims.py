@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler_engine.api.devices import DeviceId, ResourceClaim
+from scheduler_engine.api.devices import DeviceId, ResourceClaim, claim_of_entry
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.interface import ObjectReader
 from scheduler_engine.records import record
@@ -42,13 +42,11 @@ def claim_name(pod: Pod, entry: Mapping[str, Any]) -> tuple[str | None, bool]:
 
     None: the entry needs no claim. Raises ClaimsUnusable if the claim was not created yet.
     """
-    if entry.get("resourceClaimName") is not None:
-        return entry["resourceClaimName"], False
-    for status in pod.status.get("resourceClaimStatuses") or ():
-        if status.get("name") == entry["name"]:
-            return status.get("resourceClaimName"), True
-    text = f'pod "{pod.key}": ResourceClaim not created yet'
-    raise ClaimsUnusable(ClaimProblem("not-created", entry["name"], "", text))
+    name, own = claim_of_entry(pod, entry)
+    if name == "":
+        text = f'pod "{pod.key}": ResourceClaim not created yet'
+        raise ClaimsUnusable(ClaimProblem("not-created", entry["name"], "", text))
+    return name, own
 
 
 def claims_of(pod: Pod, objects: ObjectReader) -> Iterator[tuple[str, ResourceClaim]]:

@@ -52,7 +52,7 @@ def filter_facts(
         elif status is None or allocations:
             shown += _would_get(claim, next(found))
         else:
-            shown.append(fact("devices.claim-without", claim=claim.name))
+            shown += _needs(claim)
     if status is not None and not allocations:
         shown += _tried(tried, devices)
     away = next((claim.name for claim in claims if is_away(claim, node)), "")
@@ -92,6 +92,14 @@ def _held(claim: ResourceClaim, node: Node) -> Fact:
     away = is_away(claim, node)
     row = "held-elsewhere" if away else "held-here"
     return fact(f"devices.{row}", not away, claim=claim.name, node=node.name, devices=_named(claim.allocation or {}))
+
+
+def _needs(claim: ResourceClaim) -> Iterator[Fact]:
+    """Yield what each request wants, or each of its alternatives."""
+    for name, wanted in claim.wanted():
+        row = "needs-all" if wanted.get("allocationMode") == "All" else "needs"
+        count, device_class = wanted.get("count") or 1, wanted["deviceClassName"]
+        yield fact(f"devices.{row}", claim=claim.name, request=name, count=count, name=device_class)
 
 
 def _would_get(claim: ResourceClaim, allocation: Mapping[str, Any]) -> Iterator[Fact]:

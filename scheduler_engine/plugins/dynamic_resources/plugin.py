@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from scheduler_engine.api.device_pools import indexed
 from scheduler_engine.api.devices import FINALIZER, ResourceClaim, ResourceSlice
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.framework.cycle_state import CycleState
@@ -27,7 +28,7 @@ from scheduler_engine.framework.interface import (
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
-from scheduler_engine.plugins.dynamic_resources.allocator import Allocator, TimedOut, Tried
+from scheduler_engine.plugins.dynamic_resources.allocator import Allocator, InvalidPools, TimedOut, Tried
 from scheduler_engine.plugins.dynamic_resources.claims import (
     ClaimProblem,
     ClaimsUnusable,
@@ -42,17 +43,23 @@ from scheduler_engine.plugins.dynamic_resources.facts import (
     refusal_facts,
     reserve_facts,
 )
-from scheduler_engine.plugins.dynamic_resources.pools import indexed
 from scheduler_engine.sharing import Rows, Table
 
 STATE = "DynamicResources"
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
 NOT_ENOUGH = unresolvable("cannot allocate all claims")
 TIMED_OUT = unresolvable("timed out trying to allocate devices")
+INVALID_POOLS = unresolvable("invalid resource pools were encountered")
 NOTHING_TO_DEALLOCATE = unschedulable("no new claims to deallocate")
 DEALLOCATED = unschedulable("deallocation of ResourceClaim completed")
 STILL_NOT = unschedulable("still not schedulable")
-CONCLUSIONS = {None: "enough", NOT_AVAILABLE: "away", NOT_ENOUGH: "not-enough", TIMED_OUT: "timed-out"}
+CONCLUSIONS = {
+    None: "enough",
+    NOT_AVAILABLE: "away",
+    NOT_ENOUGH: "not-enough",
+    TIMED_OUT: "timed-out",
+    INVALID_POOLS: "invalid-pools",
+}
 """Result of Filter → the row that says so."""
 REFUSAL, CLASSES, PROBLEM = (f"DynamicResources/{topic}" for topic in ("refusal", "classes", "problem"))
 """Topics of the problem that PreFilter found, of the classes that Filter read, and of the problem of PreBind."""
@@ -148,8 +155,11 @@ class DynamicResources(Plugin):
             return None, unresolvable(str(unusable))
         if any(claim.allocation is None for claim in claims):
             objects, pending = self.handle.objects, self.handle.scheduler.pending_claims
-            slices, classes = indexed(objects.list("ResourceSlice")), NotingObjects(objects, state, CLASSES)
-            held.allocator = Allocator(classes, slices, allocated_devices(objects, pending))
+            slices = indexed(objects.list("ResourceSlice"))
+            careful, class_once = not self.handle.rules.uses_incomplete_pools, self.handle.rules.lists_class_once
+            held.allocator = Allocator(
+                objects, slices, allocated_devices(objects, pending), careful=careful, class_once=class_once
+            )
         held.claims = claims
         return None, None
 
@@ -161,7 +171,8 @@ class DynamicResources(Plugin):
             if claim.uid in self.handle.scheduler.pending_claims:
                 text = f"resource claim {claim.key} is in the process of being allocated"
                 raise ClaimsUnusable(ClaimProblem("pending", "", claim.key, text))
-            for name, device_class in _classes(claim):
+            for name, wanted in claim.wanted():
+                device_class = wanted["deviceClassName"]
                 if self.handle.objects.get("DeviceClass", device_class) is None:
                     text = f"request {name}: device class {device_class} does not exist"
                     raise ClaimsUnusable(ClaimProblem("no-class", name, claim.key, text, device_class))
@@ -176,7 +187,10 @@ class DynamicResources(Plugin):
         held, node = state_of(state), node_info.node
         if not held.claims or node is None:
             return None
-        found = _found(held, node, held.allocator)
+        allocator = held.allocator
+        if allocator is not None:
+            allocator = replace(allocator, objects=NotingObjects(self.handle.objects, state, CLASSES))
+        found = _found(held, node, allocator)
         if found.status is None and found.allocations:
             held.allocations[node.name] = found.allocations
         return found.status
@@ -325,6 +339,8 @@ def _found(held: ClaimState, node: Node, allocator: Allocator | None, tried: lis
             got = allocator.allocate(node, [claim for _, claim in held.without_devices()], tried)
         except TimedOut:
             return Found(TIMED_OUT, [])
+        except InvalidPools:
+            return Found(INVALID_POOLS, [])
         if got is None:
             return Found(NOT_ENOUGH, [])
         allocations = got
@@ -335,17 +351,6 @@ def _found(held: ClaimState, node: Node, allocator: Allocator | None, tried: lis
 
 def _slices(held: ClaimState, node: Node) -> Iterator[ResourceSlice]:
     return iter(()) if held.allocator is None else held.allocator.slices.of(node)
-
-
-def _classes(claim: ResourceClaim) -> list[tuple[str, str]]:
-    """Return the names of the requests of a claim, and the class that each wants."""
-    found = []
-    for request in claim.requests:
-        if request.get("exactly") is not None:
-            found.append((request["name"], request["exactly"]["deviceClassName"]))
-        for item in request.get("firstAvailable") or ():
-            found.append((f"{request['name']}/{item['name']}", item["deviceClassName"]))
-    return found
 
 
 def state_of(state: CycleState) -> ClaimState:

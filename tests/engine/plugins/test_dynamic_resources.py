@@ -16,6 +16,7 @@ from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.dynamic_resources import DynamicResources, ScoringDynamicResources
 from scheduler_engine.plugins.dynamic_resources.plugin import DEALLOCATED, NOT_AVAILABLE, NOT_ENOUGH, TIMED_OUT
 from scheduler_engine.testing import make_node, make_pod
+from scheduler_engine.versions import DEFAULT, rules_for
 from tests.engine.plugins.world import World, events_of, hint_of, node_info, pod_of
 
 PLAIN = pod_of(make_pod("p"))
@@ -67,8 +68,9 @@ def on_node(name: str) -> dict[str, Any]:
 class Case:
     """A pod in a world of objects, after PreFilter."""
 
-    def __init__(self, *objects: KubeObject, pod: Pod = CLAIMING) -> None:
+    def __init__(self, *objects: KubeObject, pod: Pod = CLAIMING, kubernetes: str = DEFAULT) -> None:
         self.world = World(*NODES)
+        self.world.handle.rules = rules_for(kubernetes)
         self.world.add(pod, *objects)
         self.plugin = DynamicResources({}, self.world.handle)
         self.state, self.pod = CycleState(), pod
@@ -377,11 +379,19 @@ def test_facts_name_every_device_that_was_tried_and_what_was_against_it() -> Non
     case = Case(device_class(), ON_N1, wanted, claim(name="held", status={"allocation": got("n1/other")}))
     assert case.told() == [
         "n1 does not have all devices that p claims.",
-        "claim gpus | needs devices",
+        "gpus, r | needs 2 devices of class any",
         'gpus, r | not n1/small: device.capacity["d"].memory.isGreaterThan(quantity("20Gi")) | is false: memory = 16Gi',
         "gpus, r | tried n1/large | but then something else was missing",
         "gpus, r | not n1/other | another claim has it",
     ]
+
+
+def test_facts_name_what_each_request_and_alternative_needs() -> None:
+    listed = {"name": "b", "firstAvailable": [{"name": "s", "deviceClassName": "any", "count": 3}]}
+    case = Case(device_class(), claim(wanting("a"), listed))
+    assert case.told()[1:] == ["gpus, a | needs 1 device of class any", "gpus, b/s | needs 3 devices of class any"]
+    every = Case(device_class(), offered("n1", "d", nodeName="n1"), claim(wanting(allocationMode="All"), wanting("b")))
+    assert "gpus, r | needs all devices of class any" in every.told()
 
 
 def test_facts_of_a_node_that_has_the_devices() -> None:
@@ -499,3 +509,63 @@ def test_how_nodes_score(objects: tuple[KubeObject, ...], pod: Pod, points: list
 def test_without_prefilter_a_score_fails() -> None:
     with pytest.raises(PluginError, match=r"^not found$"):
         ScoringDynamicResources({}, World(*NODES).handle).score(CycleState(), PLAIN, NODES[0])
+
+
+TWICE = offered("n1", "a", "a", nodeName="n1")
+HALF = offered("n1", "a", nodeName="n1", count=2)
+REST = offered("rest", "b", nodeName="n2", count=2, pool="n1")
+NEWER = offered("newer", "b", nodeName="n2", count=2, pool="n1", generation=2)
+EVERY = claim(wanting(allocationMode="All"))
+POOLS: dict[str, tuple[tuple[KubeObject, ...], str, str]] = {
+    "A pool that is not complete": ((claim(), HALF), "n1/a", "cannot allocate all claims"),
+    "The rest of a pool is on another node": ((claim(), HALF, REST), "n1/a", "n1/a"),
+    "A newer generation is on another node": ((claim(), HALF, NEWER), "n1/a", "cannot allocate all claims"),
+    "All devices of a pool on two nodes": (
+        (EVERY, HALF, REST),
+        "claim default/gpus, request r: asks for all devices, but resource pool d/n1 is currently being updated",
+        "n1/a",
+    ),
+    "A pool that lists a device twice": (
+        (claim(), TWICE),
+        "pool n1 is invalid: duplicate device name a",
+        "invalid resource pools were encountered",
+    ),
+    "Such a pool beside another one": (
+        (claim(), TWICE, offered("other", "b", nodeName="n1")),
+        "pool n1 is invalid: duplicate device name a",
+        "other/b",
+    ),
+}
+
+
+@pytest.mark.parametrize("kubernetes", ["v1.34", "v1.35"])
+@pytest.mark.parametrize("words", POOLS)
+def test_which_pools_are_used(words: str, kubernetes: str) -> None:
+    objects, before, after = POOLS[words]
+    case = Case(device_class(), *objects, kubernetes=kubernetes)
+    try:
+        status = case.plugin.filter(case.state, CLAIMING, NODES[0])
+        result = case.devices()[0].removeprefix("r: ") if status is None else status.message
+    except PluginError as problem:
+        result = str(problem)
+    assert result == (before if kubernetes == "v1.34" else after)
+    facts = case.plugin.explain_filter(case.state, CLAIMING, NODES[0])
+    assert (facts.status is None) == ("/" in result and " " not in result)
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "listed"),
+    [("v1.34", [None, None]), ("v1.35", [["a", "b/s0"]])],
+    ids=["once for each request", "once with all requests"],
+)
+def test_how_the_configuration_of_a_class_is_listed(kubernetes: str, listed: list[Any]) -> None:
+    opaque = {"driver": "d", "parameters": {"x": 1}}
+    configured = made("DeviceClass", "any", spec={"config": [{"opaque": opaque}]})
+    wanted = claim(wanting("a"), listing("b", "any"))
+    case = Case(wanted, configured, offered("n1", "a", "b", nodeName="n1"), kubernetes=kubernetes)
+    case.devices()
+    allocation = case.world.handle.scheduler.pending_claims["uid-gpus"].status["allocation"]
+    found = allocation["devices"]["config"]
+    assert [item.get("requests") for item in found] == listed
+    assert {item["source"] for item in found} == {"FromClass"}
+    assert all(item["opaque"] == opaque for item in found)

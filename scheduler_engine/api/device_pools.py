@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from scheduler_engine.api.devices import Device, ResourceSlice
 from scheduler_engine.api.objects import KubeObject, Node
@@ -17,12 +16,13 @@ from scheduler_engine.sharing import Rows
 @dataclass(slots=True)
 class Pool:
     """The slices of a pool that a node reaches, all of the newest generation. ``duplicate``: the name of a device that
-    occurs twice, which makes the pool invalid.
+    occurs twice, which makes the pool invalid. ``elsewhere``: number of its slices that the node does not reach.
     """
 
     driver: str
     name: str
     slices: list[ResourceSlice] = field(default_factory=list)
+    elsewhere: int = 0
 
     def __str__(self) -> str:
         return f"{self.driver}/{self.name}"
@@ -33,7 +33,8 @@ class Pool:
 
     @property
     def incomplete(self) -> bool:
-        return len(self.slices) != ((self.slices[0].spec.get("pool") or {}).get("resourceSliceCount") or 0)
+        known = len(self.slices) + self.elsewhere
+        return known != ((self.slices[0].spec.get("pool") or {}).get("resourceSliceCount") or 0)
 
     @property
     def duplicate(self) -> str:
@@ -62,12 +63,13 @@ def in_order(slices: Iterable[KubeObject]) -> list[ResourceSlice]:
 @dataclass(slots=True)
 class Slices:
     """All slices of a cycle, in order. ``local``: name of a node → positions of the slices that only it reaches;
-    ``others``: positions of all other slices.
+    ``others``: positions of all other slices; ``counts``: (driver, pool) → generation → number of slices.
     """
 
     ordered: Rows[ResourceSlice]
     local: dict[str, list[int]] = field(default_factory=dict)
     others: list[int] = field(default_factory=list)
+    counts: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
 
     def of(self, node: Node) -> Iterator[ResourceSlice]:
         """Yield the slices that a node reaches, in order."""
@@ -83,6 +85,8 @@ def indexed(slices: Iterable[KubeObject]) -> Slices:
     for position, item in enumerate(found.ordered):
         name = item.spec.get("nodeName")
         (found.local.setdefault(name, []) if name else found.others).append(position)
+        counts = found.counts.setdefault((item.driver, item.pool), {})
+        counts[_generation(item)] = counts.get(_generation(item), 0) + 1
     return found
 
 
@@ -100,29 +104,17 @@ def gather_pools(slices: Iterable[ResourceSlice]) -> Sequence[Pool]:
     return list(pools.values())
 
 
-def common_selector(devices: Sequence[Device], node_name: str) -> dict[str, Any] | None:
-    """Return where all devices of an allocation can be used, as a node selector; None: everywhere."""
-    fields: list[dict[str, Any]] = []
-    expressions: list[dict[str, Any]] = []
-    for device in devices:
-        spec = device.slice.spec
-        if spec.get("nodeName"):
-            only = {"key": "metadata.name", "operator": "In", "values": [node_name]}
-            return {"nodeSelectorTerms": [{"matchFields": [only]}]}
-        for term in (spec.get("nodeSelector") or {}).get("nodeSelectorTerms") or ():
-            # Upstream adds both kinds of requirements to its own list.
-            _add_new(term.get("matchFields") or (), fields)
-            _add_new(term.get("matchExpressions") or (), expressions)
-    term = {name: held for name, held in (("matchExpressions", expressions), ("matchFields", fields)) if held}
-    return {"nodeSelectorTerms": [term]} if term else None
+def gather_whole_pools(slices: Slices, node: Node) -> Sequence[Pool]:
+    """Group the slices that a node reaches by pool, and complete what is known of each by the slices for other nodes.
 
-
-def _add_new(requirements: Iterable[dict[str, Any]], to: list[dict[str, Any]]) -> None:
-    for requirement in requirements:
-        if not any(_same(requirement, held) for held in to):
-            to.append(requirement)
-
-
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    plain = all(one.get(name) == other.get(name) for name in ("key", "operator"))
-    return plain and set(one.get("values") or ()) == set(other.get("values") or ())
+    A pool that is being replaced there is left out.
+    """
+    whole: list[Pool] = []
+    for pool in gather_pools(slices.of(node)):
+        if pool.incomplete:
+            counts = slices.counts[pool.driver, pool.name]
+            if max(counts) > pool.generation:
+                continue
+            pool.elsewhere = counts[pool.generation] - len(pool.slices)
+        whole.append(pool)
+    return whole

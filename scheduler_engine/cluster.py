@@ -38,6 +38,7 @@ from scheduler_engine.controllers.statefulset import StatefulSetController
 from scheduler_engine.controllers.taint_eviction import TaintEvictionController
 from scheduler_engine.controllers.workload import WorkloadController
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.extender_calls import NO_CALLS, ExtenderCalls
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.kubelet import Kubelet
 from scheduler_engine.replicas import Replicas
@@ -67,7 +68,8 @@ class Cluster:
     """``seed`` decides draws among equal nodes; ``configuration`` is a KubeSchedulerConfiguration as a mapping, None =
     default. ``full``: record every verdict and score; ``queue_rules``: ``v1.34`` or ``design-doc`` (as in seed 000).
     ``allow_privileged``: accept privileged containers. ``priority_numbers``: a pod may set only a number. ``rules``:
-    those of the version of Kubernetes. ``plugins``: somebody's own, which a configuration may name. ``until``: stop the
+    those of the version of Kubernetes. ``plugins``: somebody's own, which a configuration may name. ``extenders``:
+    the way to extenders. ``until``: stop the
     running command after this many of its trace entries, 0 = do not stop. ``is_new``: the running command was never
     accepted before. ``workers``: everybody who reads watch events, in their turns. A stage of a scheduler makes work
     for others only by writing.
@@ -83,10 +85,12 @@ class Cluster:
         priority_numbers: bool = True,
         rules: Rules = DEFAULT_RULES,
         plugins: Sequence[type[Plugin]] = (),
+        extenders: ExtenderCalls = NO_CALLS,
     ) -> None:
         """Raises Rejected when the configuration or a plugin is wrong."""
         self.seed, self.allow_privileged, self.rules = seed, allow_privileged, rules
         self.plugins = own_plugins.checked(plugins)
+        self.extenders = extenders.rewound()
         self.recorder = Recorder(full)
         self.timeline = Timeline(self.recorder)
         self.api = ApiServer(self.recorder, priority_numbers=priority_numbers, rules=rules)
@@ -183,7 +187,7 @@ class Cluster:
 
     def _loaded(self, source: Mapping[str, Any] | str | None, rules: Rules) -> Configuration:
         """Load a configuration for which all plugins can be created. Raises Rejected."""
-        loaded = load_configuration(source, rules, self.plugins)
+        loaded = load_configuration(source, rules, self.plugins, self.extenders)
         if self.plugins:
             own_plugins.try_out(loaded, self.api, rules)
         return loaded

@@ -19,6 +19,7 @@ from scheduler_engine.config.schema import API_VERSION, KIND
 from scheduler_engine.config.types import Configuration
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.events_registry import queueing_hint_map
+from scheduler_engine.framework.extender_calls import NO_CALLS, ExtenderCalls
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS
 from scheduler_engine.framework.guarding import guard, unguarded
 from scheduler_engine.framework.interface import Handle, NoNominations, PluginError
@@ -40,10 +41,13 @@ PARTNERS = {"reserve": "unreserve"}
 
 @dataclass(frozen=True, slots=True)
 class OwnPlugins:
-    """``named``: those that somebody named, by an argument or an option. ``installed``: other entry points."""
+    """``named``: those that somebody named, by an argument or an option. ``installed``: other entry points.
+    ``extenders``: the way to extenders, which are plugins in a process of their own.
+    """
 
     named: tuple[type[AnyPlugin], ...] = ()
     installed: tuple[type[AnyPlugin], ...] = ()
+    extenders: ExtenderCalls = NO_CALLS
 
     @property
     def known(self) -> tuple[type[AnyPlugin], ...]:

@@ -19,6 +19,7 @@ from scheduler_engine.cluster import Cluster, Ended
 from scheduler_engine.effort import Effort
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.framework import faults
+from scheduler_engine.framework.extender_calls import NO_CALLS, ExtenderCalls
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.history import History
 from scheduler_engine.overrun import explain
@@ -38,7 +39,8 @@ class Simulation(Cluster):
     server, set in every kubeadm cluster. ``priority_numbers``: a pod may set its priority as a number, without a class,
     which no cluster allows. ``kubernetes``: the version whose rules hold (``v1.34``); ``feature_gates``: name → on,
     where they differ from its defaults. ``plugins``: your own, subclasses of ``plugin_api.Plugin``. As in
-    kube-scheduler, each does nothing until a profile enables it. Raises Rejected when the configuration, the version, a
+    kube-scheduler, each does nothing until a profile enables it. ``extenders``: the way to the extenders that a
+    configuration may name; without one they are refused. Raises Rejected when the configuration, the version, a
     gate or a plugin is wrong.
     """
 
@@ -54,10 +56,11 @@ class Simulation(Cluster):
         kubernetes: str = DEFAULT,
         feature_gates: Mapping[str, bool] | None = None,
         plugins: Sequence[type[Plugin]] = (),
+        extenders: ExtenderCalls = NO_CALLS,
     ) -> None:
         settings = (seed, configuration, full, queue_rules, allow_privileged, priority_numbers)
         rules = rules_for(kubernetes, feature_gates)
-        super().__init__(*settings, rules, plugins)
+        super().__init__(*settings, rules, plugins, extenders)
         self.history = History(*settings, rules, self.plugins) if undoes else None
         self.played_us, self.room_us = 0, 0
 
@@ -155,7 +158,7 @@ class Simulation(Cluster):
         history = self.history
         if history is None:
             return
-        self.__dict__ = _replay(history, history.commands).__dict__
+        self.__dict__ = _replay(history, history.commands, self.extenders).__dict__
 
     def as_of(self, entries: int) -> Simulation:
         """Replay the commands to the first point between two steps at which the trace has at least ``entries`` entries.
@@ -166,14 +169,14 @@ class Simulation(Cluster):
         recorded = self.recorder.entries
         number = recorded[entries - 1].command if entries else 0
         begun = bisect_left(recorded, number, key=lambda entry: entry.command)
-        rebuilt = _replay(self.history, self.history.commands[: max(0, number - 1)])
+        rebuilt = _replay(self.history, self.history.commands[: max(0, number - 1)], self.extenders)
         if number:
             command = self.history.commands[number - 1]
             rebuilt.execute(commands.ended_early(command, entries - begun))
         return rebuilt
 
 
-def _replay(history: History, log: Iterable[commands.Command]) -> Simulation:
+def _replay(history: History, log: Iterable[commands.Command], extenders: ExtenderCalls) -> Simulation:
     simulation = Simulation(
         history.seed,
         history.configuration,
@@ -184,6 +187,7 @@ def _replay(history: History, log: Iterable[commands.Command]) -> Simulation:
         kubernetes=history.rules.kubernetes,
         feature_gates=dict(history.rules.feature_gates),
         plugins=history.plugins,
+        extenders=extenders,
     )
     for command in log:
         simulation.execute(command)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.validation.problems import in_version
+from scheduler_engine.config.extenders import extender_problem, profiles_for_extenders
 from scheduler_engine.config.types import Profile
 from scheduler_engine.config.validation_pluginargs import node_resources_fit
 from scheduler_engine.errors import FieldError, Rejected
@@ -37,15 +38,16 @@ def build_profiles(
     config: dict[str, Any], registry: Registry = REGISTRY, rules: Rules = DEFAULT_RULES
 ) -> tuple[Profile, ...]:
     """Build the profiles of a defaulted, validated configuration. Raises Rejected with Kubernetes' first error."""
-    for extender in config.get("extenders", ()):
-        _check_extender(extender, config["profiles"])
+    problem = extender_problem(config)
+    if problem:
+        raise Rejected([FieldError("", BUILD_ERROR, f"couldn't build extenders: {problem}")])
     profiles: list[Profile] = []
-    for manifest in config["profiles"]:
+    for manifest in profiles_for_extenders(config):
         name = manifest["schedulerName"]
         try:
             profiles.append(_build(manifest, registry, rules))
-        except _CannotBuild as problem:
-            raise not_built(name, problem) from problem
+        except _CannotBuild as failure:
+            raise not_built(name, failure) from failure
         _check_queue_sort(profiles[0], profiles[-1])
     return tuple(profiles)
 
@@ -66,19 +68,6 @@ def _check_queue_sort(first: Profile, other: Profile) -> None:
     else:
         return
     raise Rejected([FieldError("", BUILD_ERROR, f"initializing profiles: {text}")])
-
-
-def _check_extender(extender: dict[str, Any], profiles: list[dict[str, Any]]) -> None:
-    """Check its certificates; and NodeResourcesFit must exist to ignore resources that only the extender manages."""
-    tls, problem = extender.get("tlsConfig", {}), ""
-    if tls.get("insecure") and (tls.get("caFile") or tls.get("caData")):
-        problem = "specifying a root certificates file with the insecure flag is not allowed"
-    elif any(resource.get("ignoredByScheduler") for resource in extender.get("managedResources", ())):
-        configured = [{item["name"] for item in profile["pluginConfig"]} for profile in profiles]
-        if not all("NodeResourcesFit" in names for names in configured):
-            problem = "can't find NodeResourcesFitArgs in plugin config"
-    if problem:
-        raise Rejected([FieldError("", BUILD_ERROR, f"couldn't build extenders: {problem}")])
 
 
 def _build(manifest: dict[str, Any], registry: Registry, rules: Rules) -> Profile:

@@ -12,10 +12,12 @@ from scheduler_engine.api.parsing import Limits, Place
 from scheduler_engine.config.build import build_profiles
 from scheduler_engine.config.decode import DECODE_ERROR, decode
 from scheduler_engine.config.defaults import set_defaults
+from scheduler_engine.config.extenders import build_extenders
 from scheduler_engine.config.schema import API_VERSION, KIND, schema_for, written
 from scheduler_engine.config.types import Configuration
 from scheduler_engine.config.validation import validate
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.extender_calls import NO_CALLS, ExtenderCalls
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.plugins.registry import registry_for
 from scheduler_engine.versions import DEFAULT_RULES, Rules
@@ -25,38 +27,33 @@ LIMITS = Limits(nodes=50_000)
 
 Result = TypeVar("Result")
 
-NO_EXTENDERS = FieldError(
-    "extenders",
-    "FieldValueForbidden",
-    "Forbidden: kube-scheduler would accept extenders, but a sandbox cannot call them, so it would decide differently. "
-    "Leave them out to see what the scheduler decides alone",
-)
-
 
 def load_configuration(
-    source: Mapping[str, Any] | str | None, rules: Rules = DEFAULT_RULES, own: Sequence[type[Plugin]] = ()
+    source: Mapping[str, Any] | str | None,
+    rules: Rules = DEFAULT_RULES,
+    own: Sequence[type[Plugin]] = (),
+    calls: ExtenderCalls = NO_CALLS,
 ) -> Configuration:
     """Load ``source``: a manifest, a YAML or JSON text, or None for the default profile. ``own``: plugins that it may
-    name beside those of Kubernetes.
+    name beside those of Kubernetes. ``calls``: the way to its extenders.
 
     Raises Rejected with all errors (with lines and columns if ``source`` is a text); nothing is lenient.
-    Extenders are refused although Kubernetes accepts them: nothing here calls them, so decisions would silently differ.
+    Extenders that ``calls`` cannot reach are refused although Kubernetes accepts them: decisions would silently differ.
     """
     if source is None:
         source = {"apiVersion": API_VERSION, "kind": KIND}
-    load = partial(_load, rules=rules, own=own)
+    load = partial(_load, rules=rules, own=own, calls=calls)
     return in_document(source, load) if isinstance(source, str) else load(source)
 
 
-def _load(manifest: Any, rules: Rules, own: Sequence[type[Plugin]]) -> Configuration:
+def _load(manifest: Any, rules: Rules, own: Sequence[type[Plugin]], calls: ExtenderCalls) -> Configuration:
     defaulted = set_defaults(decode(manifest, rules), rules)
     errors = validate(defaulted, rules)
     if errors:
         raise Rejected(errors)
     registry = registry_for(rules, own)
     profiles = build_profiles(defaulted, registry, rules)
-    if defaulted.get("extenders"):
-        raise Rejected([NO_EXTENDERS])
+    extenders = build_extenders(defaulted, calls)
     return Configuration(
         profiles,
         defaulted["percentageOfNodesToScore"],
@@ -66,6 +63,7 @@ def _load(manifest: Any, rules: Rules, own: Sequence[type[Plugin]]) -> Configura
         written(defaulted, schema_for(rules).configuration),
         manifest,
         registry,
+        extenders,
     )
 
 

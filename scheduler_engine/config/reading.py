@@ -8,19 +8,24 @@ from typing import Any
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.config.load import load_configuration
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.extender_calls import NO_CALLS, ExtenderCalls
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
 
 def read_configuration(
-    text: bytes, name: str, rules: Rules = DEFAULT_RULES, own: Sequence[type[Plugin]] = ()
+    text: bytes,
+    name: str,
+    rules: Rules = DEFAULT_RULES,
+    own: Sequence[type[Plugin]] = (),
+    calls: ExtenderCalls = NO_CALLS,
 ) -> dict[str, Any]:
-    """Read the file ``name`` as a mapping. ``own`` as in ``load_configuration``. Raises Rejected with all errors and
-    their places: ``name:3:1: …``.
+    """Read the file ``name`` as a mapping. ``own`` and ``calls`` as in ``load_configuration``. Raises Rejected with all
+    errors and their places: ``name:3:1: …``.
     """
     try:
         decoded = text.decode()
-        load_configuration(decoded, rules, own)
+        load_configuration(decoded, rules, own, calls)
     except UnicodeDecodeError as problem:
         raise Rejected(f"{name}: this is not valid UTF-8 text") from problem
     except Rejected as refusal:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_engine.framework.extender import Extender
 from scheduler_engine.framework.interface import Plugin
 
 
@@ -31,7 +32,7 @@ class Configuration:
     """A whole configuration. ``defaulted`` is its v1 form with every default set. Backoffs are in seconds.
 
     ``source`` is what was loaded: other versions of Kubernetes have other defaults. ``registry``: all plugins that it
-    may name.
+    may name. ``extenders`` in the order in which they are asked.
     """
 
     profiles: tuple[Profile, ...]
@@ -42,6 +43,7 @@ class Configuration:
     defaulted: dict[str, Any]
     source: Any
     registry: Mapping[str, type[Plugin]]
+    extenders: tuple[Extender, ...] = ()
 
     def profile(self, scheduler_name: str) -> Profile | None:
         """Return the profile of ``scheduler_name``, None if there is none."""

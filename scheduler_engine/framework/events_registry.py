@@ -49,13 +49,17 @@ def always_queue(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> tu
     return Hint.QUEUE, "hints.always"
 
 
-def queueing_hint_map(plugins: Iterable[Plugin]) -> QueueingHintMap:
-    """Return the events of one profile's plugins.
+def queueing_hint_map(plugins: Iterable[Plugin], others: Iterable[str] = ()) -> QueueingHintMap:
+    """Return the events of one profile's plugins. ``others``: names that stand for everything else that can reject a
+    pod; any event may help those pods.
 
     A plugin that registers for new nodes but not for taints gets UpdateNodeTaint too, always to queue: a node may be
     ready for pods only once its taints are gone.
     """
     hints: QueueingHintMap = {}
+    for name in others:
+        for resource in UNROLLED_RESOURCES:
+            hints.setdefault(ClusterEvent(resource, ActionType.ALL), []).append(QueueingHint(name, always_queue))
     for plugin in plugins:
         if not any(hasattr(plugin, method) for method in REJECTING_METHODS):
             continue

@@ -43,6 +43,7 @@ from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.columns import Columns
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ClusterEvent
+from scheduler_engine.framework.extender import Extender
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.nodes import SlotArray, Slots
 from scheduler_engine.framework.status import Code, Status
@@ -298,7 +299,7 @@ class Handle:
 
     ``recorder`` takes trace events from the framework; plugins record nothing. ``cycle`` is the number of
     the running scheduling cycle. ``now_us`` returns the simulated time (for pods without a start time). ``rules``:
-    those of the version of Kubernetes.
+    those of the version of Kubernetes. ``extenders`` in the order in which they are asked.
     """
 
     snapshot: NodeInfoLister
@@ -311,6 +312,7 @@ class Handle:
     cycle: int = 0
     scheduler: SchedulerServices = field(default_factory=NoScheduler)
     rules: Rules = DEFAULT_RULES
+    extenders: Sequence[Extender] = ()
 
     @property
     def now_us(self) -> int:

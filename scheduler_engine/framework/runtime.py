@@ -5,7 +5,7 @@ Source: seed 002 §6 and 004; upstream ``framework/runtime/framework.go``.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -347,9 +347,13 @@ class Framework:
         self.handle.recorder.add(ScoreRan(self.handle.cycle, weights, self._tables(raw)))
         return raw
 
-    def run_normalize_score(self, state: CycleState, pod: Pod, raw: Scores) -> tuple[Scores, NodeScores | None]:
-        """Return normalized scores and the weighted total per node (None without plugins). Raises PluginError when a
-        plugin fails, and for a score outside 0–100.
+    def run_normalize_score(
+        self, state: CycleState, pod: Pod, raw: Scores, ask_for_points: Callable[[], Scores] = dict
+    ) -> tuple[Scores, NodeScores | None]:
+        """Return normalized scores and the weighted total per node (None without plugins and points). Raises
+        PluginError when a plugin fails, and for a score outside 0–100.
+
+        ``ask_for_points``: returns extender → what it adds to the total of each node.
         """
         normalized: Scores = {}
         totals: NodeScores | None = None
@@ -359,11 +363,17 @@ class Framework:
             check_range(name, normalized[name].numbers)
             weighted = normalized[name].numbers * self.weights[name]
             totals = NodeScores(scores.nodes, weighted if totals is None else totals.numbers + weighted)
+        points = ask_for_points()
+        for added in points.values():
+            totals = NodeScores(added.nodes, added.numbers if totals is None else totals.numbers + added.numbers)
         tables = self._tables(normalized)
         weights = self.weights
-        weighted_tables = tuple(
-            (name, Pairs(pairs.names, tuple(value * weights[name] for value in pairs.numbers)))
-            for name, pairs in tables
+        weighted_tables = (
+            *(
+                (name, Pairs(pairs.names, tuple(value * weights[name] for value in pairs.numbers)))
+                for name, pairs in tables
+            ),
+            *self._tables(points),
         )
         summed = NONE
         if self.handle.recorder.full and totals is not None:

@@ -16,6 +16,7 @@ from typing import Any
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.extender_answers import ExtenderError
 from scheduler_engine.framework.fit_error import fit_error_message
 from scheduler_engine.framework.interface import FrameworkView, Handle, NodeToStatus, PluginError, PostFilterResult
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
@@ -30,6 +31,7 @@ from scheduler_engine.preemption.candidates import (
     select_victims_on_node,
 )
 from scheduler_engine.preemption.criteria import climb
+from scheduler_engine.preemption.extending import ask_about_candidates
 from scheduler_engine.trace.events import (
     EventRecorded,
     PreemptionCriterionApplied,
@@ -45,6 +47,7 @@ INELIGIBLE = {
 """Why a pod may not preempt → Kubernetes' message."""
 IN_MEMORY = " (in kube-scheduler memory)."
 """The end of the event about a victim that is not deleted."""
+NO_CANDIDATE = "no candidate node for preemption"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 DISRUPTION_REASON = "PreemptionByScheduler"
 PLUGIN = "DefaultPreemption"
@@ -87,6 +90,7 @@ class Evaluation:
 
     ``pod``, ``budgets`` and ``nominated`` (node → the nominated pods that counted there) are what the dry runs used.
     ``tried``: node → notes of the filters in its dry run, in order. Filter's own notes may be older.
+    ``failure``: an extender failed, or left no candidate.
     """
 
     pod: Pod
@@ -101,6 +105,7 @@ class Evaluation:
     lower_nominations: tuple[str, ...] = ()
     nominated: dict[str, tuple[PodInfo, ...]] = field(default_factory=dict)
     tried: dict[str, dict[str, dict[Any, Any]]] = field(default_factory=dict)
+    failure: Status | None = None
 
 
 class Evaluator:
@@ -125,6 +130,8 @@ class Evaluator:
             result = PostFilterResult(None, ineligible=ineligible.why, waits_for=ineligible.waits_for)
             return result, unschedulable(ineligible.message)
         evaluation = self.evaluate(state, latest, statuses)
+        if evaluation.failure is not None:
+            return None, evaluation.failure
         if evaluation.chosen is None:
             return self._nowhere(evaluation)
         # If all victims are already terminating, upstream does nothing more, so lower nominations stay, too.
@@ -180,6 +187,8 @@ class Evaluator:
         state.notes(PLUGIN).setdefault(EVALUATION, evaluation)
         enough = len(potential) if every_node else evaluation.candidates_to_find
         self._find_candidates(evaluation, state, pod, potential, enough)
+        if evaluation.candidates and self.handle.extenders:
+            self._ask_extenders(evaluation)
         best, rungs = climb(evaluation.candidates)
         for rung in rungs:
             self.handle.recorder.add(
@@ -196,6 +205,14 @@ class Evaluator:
                 info.pod.key for info in nominated if info.pod.priority < pod.priority and info.pod.nominated_node_name
             )
         return evaluation
+
+    def _ask_extenders(self, evaluation: Evaluation) -> None:
+        try:
+            evaluation.candidates = ask_about_candidates(self.handle, evaluation.pod, evaluation.candidates)
+        except ExtenderError as problem:
+            evaluation.candidates, evaluation.failure = [], error(str(problem))
+        else:
+            evaluation.failure = None if evaluation.candidates else unschedulable(NO_CANDIDATE)
 
     def framework(self) -> FrameworkView:
         framework = self.handle.framework

@@ -9,7 +9,6 @@ from typing import Any
 from scheduler_engine.api.loading import DEFAULT_LIMITS
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.own_plugins import NO_PLUGINS, OwnPlugins
 from scheduler_engine.scenario.format import KEYS, SCENARIO, wrong_version
 from scheduler_engine.scenario.model import FOLDER, Origin, Scenario
@@ -43,7 +42,7 @@ def read_scenario(
     data: Data = document.data
     for part in ("setup", "then"):
         rename_on(data.get(part), document.place, part)
-    problems = list(_problems(data, own.known))
+    problems = list(_problems(data, own))
     if problems:
         raise Rejected(at_lines(problems, document.place, name))
     slug = slug_of(name, (ENDING,))
@@ -57,14 +56,14 @@ def read_scenario(
     if fields.get("configuration") is None:
         fields["configuration"] = own.default_configuration()
     steps: Data = {"setup": (*setup,), "opened": opened, "expect": (*expect,)}
-    return Scenario(slug, **fields, **steps, origin=origin, plugins=own.known)
+    return Scenario(slug, **fields, **steps, origin=origin, plugins=own.known, extenders=own.extenders)
 
 
 PLAIN = tuple(key for key in KEYS if key not in ("apiVersion", "kind", "setup", "then", "expect"))
 """Keys that a scenario holds unchanged."""
 
 
-def _problems(data: Data, own: Sequence[type[Plugin]]) -> Iterable[FieldError]:
+def _problems(data: Data, own: OwnPlugins) -> Iterable[FieldError]:
     """Yield all errors; for a file of another version, only that."""
     wrong = wrong_version(data)
     if wrong is not None:
@@ -74,9 +73,9 @@ def _problems(data: Data, own: Sequence[type[Plugin]]) -> Iterable[FieldError]:
     if not any(error.path.startswith("feature_gates") for error in problems):
         problems += wrong_gates
     if isinstance(data.get("configuration"), dict):
-        problems += in_configuration(data["configuration"], "configuration", rules, own)
+        problems += in_configuration(data["configuration"], "configuration", rules, own.known, own.extenders)
     for part in ("setup", "then"):
-        refused, rules = refused_in(data.get(part), part, rules, own)
+        refused, rules = refused_in(data.get(part), part, rules, own.known, own.extenders)
         problems += refused
     return [*problems, *_names(data.get("then"))]
 

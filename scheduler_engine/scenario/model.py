@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scheduler_engine.api.parsing import Place, owners_of
 from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.extender_calls import NO_CALLS, ExtenderCalls
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.scenario.executing import located, play
 from scheduler_engine.shapes import Data
@@ -54,7 +55,7 @@ class Scenario:
     to show, "" = the one of the present stage. ``kubernetes``: the version that it begins under, with ``feature_gates``
     that differ from its defaults. ``engine``: the version of the engine that wrote it, "" = unknown. ``tags``: words
     that choose it among others. ``origin``: its file, None if it was made by a program. ``plugins``: somebody's own,
-    which its configurations may name; a file does not hold them.
+    which its configurations may name; a file does not hold them. ``extenders``: the way to extenders.
     """
 
     slug: str
@@ -77,6 +78,7 @@ class Scenario:
     engine: str = ""
     origin: Origin | None = field(default=None, compare=False, repr=False)
     plugins: tuple[type[Plugin], ...] = field(default=(), compare=False, repr=False)
+    extenders: ExtenderCalls = field(default=NO_CALLS, compare=False, repr=False)
 
     @property
     def expects_nothing(self) -> bool:
@@ -105,6 +107,7 @@ class Scenario:
             kubernetes=self.kubernetes,
             feature_gates=self.feature_gates,
             plugins=self.plugins,
+            extenders=self.extenders,
         )
         for number, step in enumerate(self.setup):
             try:

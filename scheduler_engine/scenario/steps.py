@@ -10,6 +10,7 @@ from scheduler_engine import commands
 from scheduler_engine.api.validation import validate
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.extender_calls import NO_CALLS, ExtenderCalls
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.shapes import (
@@ -101,9 +102,12 @@ def _in_command(kind: str, value: Any, path: str, refused: bool) -> Iterator[Fie
             yield FieldError(inside(path, name) if name else path, error.kind, error.message)
 
 
-def refused_in(steps: Any, path: str, rules: Rules, own: Sequence[type[Plugin]] = ()) -> tuple[list[FieldError], Rules]:
+def refused_in(
+    steps: Any, path: str, rules: Rules, own: Sequence[type[Plugin]] = (), calls: ExtenderCalls = NO_CALLS
+) -> tuple[list[FieldError], Rules]:
     """Return what Kubernetes refuses in the steps of a list: in manifests, and in configurations, which may name
-    ``own`` plugins. Also return the rules after the last step. ``rules`` hold before the first.
+    ``own`` plugins, and extenders that ``calls`` reach. Also return the rules after the last step. ``rules`` hold
+    before the first.
 
     Skips steps that are no steps (``Step`` says why), and those that must be refused.
     """
@@ -120,7 +124,7 @@ def refused_in(steps: Any, path: str, rules: Rules, own: Sequence[type[Plugin]] 
             errors += _in_manifests(value, inner, rules)
         elif kind == "configure":
             configuration = (value or {}).get("configuration")
-            errors += in_configuration(configuration, inside(inner, "configuration"), rules, own)
+            errors += in_configuration(configuration, inside(inner, "configuration"), rules, own, calls)
         elif kind == "kubernetes":
             rules = rules_for(value["version"], value.get("feature_gates"))
             errors += _in_gates(rules, inside(inner, "feature_gates"))
@@ -152,15 +156,17 @@ def first_rules(data: Data) -> tuple[list[FieldError], Rules]:
         return [FieldError("feature_gates", "FieldValueInvalid", str(refusal))], rules_for(kubernetes)
 
 
-def in_configuration(value: Any, path: str, rules: Rules, own: Sequence[type[Plugin]] = ()) -> Iterator[FieldError]:
-    """Yield errors in a KubeSchedulerConfiguration, which may name ``own`` plugins; None is the default one."""
+def in_configuration(
+    value: Any, path: str, rules: Rules, own: Sequence[type[Plugin]] = (), calls: ExtenderCalls = NO_CALLS
+) -> Iterator[FieldError]:
+    """Yield errors in a KubeSchedulerConfiguration; None is the default one. ``own``, ``calls``: see ``refused_in``."""
     if value is None:
         return
     if not isinstance(value, Mapping):
         yield invalid(path, value, must_be("configuration"))
         return
     try:
-        load_configuration(value, rules, own)
+        load_configuration(value, rules, own, calls)
     except Rejected as refusal:
         for error in refusal.errors:
             yield FieldError(inside(path, error.path) if error.path else path, error.kind, error.message)

@@ -6,6 +6,9 @@ Source: upstream ``framework/runtime/batch.go``.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
+from scheduler_engine.api.objects import Pod
 from scheduler_engine.plugins.pod_signature import signature
 from scheduler_engine.scheduler.counted import BATCH_ATTEMPTS, BATCH_FLUSHED
 from scheduler_engine.scheduler.cycles import Cycle
@@ -21,7 +24,7 @@ def ask_for_hint(scheduler: SchedulerParts, cycle: Cycle) -> None:
     if not cycle.rules.reuses_rankings:
         return
     signed = cycle.info.signed or cycle.pod
-    cycle.sign = signature(cycle.framework.points, signed)
+    cycle.sign = _signature(cycle, signed)
     profile = cycle.framework.profile_name
     batch = scheduler.batches.get(profile)
     if batch is None or not batch.ranking:
@@ -34,8 +37,13 @@ def ask_for_hint(scheduler: SchedulerParts, cycle: Cycle) -> None:
     else:
         cycle.hint = batch.ranking.pop()
     asked = cycle.number, cycle.pod.key, batch.cycle, batch.pod, cycle.hint, why_not, len(batch.ranking)
-    outdated = signed is not cycle.pod and cycle.sign != signature(cycle.framework.points, cycle.pod)
+    outdated = signed is not cycle.pod and cycle.sign != _signature(cycle, cycle.pod)
     scheduler.recorder.add(RankingAsked(*asked, outdated=outdated))
+
+
+def _signature(cycle: Cycle, pod: Pod) -> Hashable | None:
+    """Return the signature of a pod; extenders read of it what they like, so with these there is none."""
+    return None if cycle.framework.handle.extenders else signature(cycle.framework.points, pod)
 
 
 def _unusable(scheduler: SchedulerParts, cycle: Cycle, batch: Batch) -> str:

@@ -11,6 +11,7 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.config.duration import format_duration
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
 from scheduler_engine.framework.status import Code, Status, error, unschedulable
+from scheduler_engine.scheduler import extending
 from scheduler_engine.scheduler.counted import AFTER_FLUSH
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed, nomination_after_failure
@@ -79,7 +80,9 @@ def _canceled(cycle: Cycle) -> Status:
 
 def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     pod = cycle.placed
-    status = cycle.framework.run_bind_plugins(cycle.state, pod, cycle.host)
+    is_bound, status = extending.bind(cycle.framework.handle, pod, cycle.host)
+    if not is_bound:
+        status = cycle.framework.run_bind_plugins(cycle.state, pod, cycle.host)
     if status is not None and status.code is Code.WAIT:
         cycle.note = say("notes.still-waiting")
         scheduler.wait(cycle, POLL_US)

@@ -16,6 +16,7 @@ from scheduler_engine.cache.cache import Cache
 from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.config.types import Configuration
 from scheduler_engine.framework.events_registry import QueueingHintMap, queueing_hint_map, registered_events
+from scheduler_engine.framework.extender import EXTENDER
 from scheduler_engine.framework.interface import ApiWriter, Handle, NoNominations, ObjectReader
 from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.queue.design_doc import QUEUES
@@ -137,11 +138,15 @@ class SchedulerParts:
         for profile in self.configuration.profiles:
             handle = Handle(self.snapshot, self.api, self.api, NoNominations(), self.recorder, self.random)
             handle.scheduler, handle.rules = self, self.rules
+            handle.extenders = self.configuration.extenders
             profiles[profile.scheduler_name] = Framework(profile, self.configuration.registry, handle)
         effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
         scoring = (plugin for framework in profiles.values() for plugin in framework.points["score"])
         normalizing = dict.fromkeys(plugin.name for plugin in scoring if hasattr(plugin, "normalize_score"))
-        self.hints = {name: queueing_hint_map(framework.plugins.values()) for name, framework in profiles.items()}
+        others = (EXTENDER,) if self.configuration.extenders else ()
+        self.hints = {
+            name: queueing_hint_map(framework.plugins.values(), others) for name, framework in profiles.items()
+        }
         registered = tuple((name, _registered(hints)) for name, hints in self.hints.items())
         self.recorder.add(
             Configured(

@@ -7,19 +7,21 @@ the allowed successors. Source: seed 002 §6, 004; upstream ``schedule_one.go``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.cache.cache import CacheError
+from scheduler_engine.framework.extender import EXTENDER
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.nodes import Nodes
 from scheduler_engine.framework.status import Code, Status, error, unresolvable
 from scheduler_engine.scheduler.batching import ask_for_hint, remember
 from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.extending import points
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed, nomination_after_failure
 from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
 from scheduler_engine.scheduler.parts import SchedulerParts
@@ -85,7 +87,12 @@ def filter_nodes(scheduler: SchedulerParts, cycle: Cycle) -> str:
     if len(search.feasible) == 1:
         cycle.host = search.feasible[0].name
         return "SelectHost"
-    return "PreScore" if cycle.framework.points["score"] else "SelectHost"
+    return "PreScore" if _ranks(cycle) else "SelectHost"
+
+
+def _ranks(cycle: Cycle) -> bool:
+    """Return True if plugins or extenders may score nodes."""
+    return bool(cycle.framework.points["score"] or cycle.framework.handle.extenders)
 
 
 @lru_cache(MOST_ROWS)
@@ -157,6 +164,8 @@ def _others(cycle: Cycle, info: NodeInfo, status: Status | None) -> list[tuple[s
     """Return the verdicts of the filters that fail after the first failing one."""
     if status is None:
         return []
+    if status.plugin == EXTENDER:
+        return []
     others = cycle.framework.other_failing_filters(cycle.state, cycle.pod, info, status.plugin)
     return [(info.name, others)] if others else []
 
@@ -211,8 +220,10 @@ def score(scheduler: SchedulerParts, cycle: Cycle) -> str:
 
 
 def normalize_score(scheduler: SchedulerParts, cycle: Cycle) -> str:
+    assert cycle.search is not None
+    ask = partial(points, cycle.framework.handle, cycle.pod, cycle.search.feasible)
     try:
-        cycle.normalized, cycle.totals = cycle.framework.run_normalize_score(cycle.state, cycle.pod, cycle.raw)
+        cycle.normalized, cycle.totals = cycle.framework.run_normalize_score(cycle.state, cycle.pod, cycle.raw, ask)
     except PluginError as problem:
         return cycle_failed(scheduler, cycle, error(str(problem)), str(problem))
     cycle.note = say("notes.normalized")
@@ -228,7 +239,7 @@ def select_host(scheduler: SchedulerParts, cycle: Cycle) -> str:
     best, how, total = feasible, "only", None
     if len(feasible) > 1:
         if cycle.totals is None:
-            total = 0 if cycle.framework.points["score"] else 1
+            total = 0 if _ranks(cycle) else 1
         else:
             total = int(cycle.totals.numbers.max())
             best = Nodes(feasible.infos, feasible.slots[cycle.totals.numbers == total])

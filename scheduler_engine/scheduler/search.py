@@ -15,14 +15,19 @@ from scheduler_engine.cache.snapshot import Snapshot
 from scheduler_engine.framework.amounts import Mask
 from scheduler_engine.framework.columns import CODE_MASK, PASSED, UNKNOWN, Codes
 from scheduler_engine.framework.cycle_state import CycleState
+from scheduler_engine.framework.extender import EXTENDER
+from scheduler_engine.framework.extender_answers import ExtenderError
 from scheduler_engine.framework.facts import Fact, cut, fact
 from scheduler_engine.framework.filter_run import FilterRun, Rejections
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.nodes import Nodes, SlotArray, nodes_of
 from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.framework.status import Code, Status, unresolvable
+from scheduler_engine.scheduler.extending import Exclusion, exclude
 from scheduler_engine.scheduler.fit_error import Diagnosis
 
+SILENTLY = unresolvable().by(EXTENDER)
+"""Stands for the missing status of a node that an extender excluded without a message."""
 MIN_FEASIBLE_NODES_TO_FIND = 100
 MIN_FEASIBLE_NODES_PERCENTAGE = 5
 FIRST_PART = 2
@@ -104,7 +109,8 @@ class Search:
     ``nodes``: the list searched (narrowed by PreFilter or all); ``order``: the nodes in the order visited, including
     the one feasible node too many that ended the search; statuses of failed nodes are in ``diagnosis``.
     ``enough``: the origin of ``nodes_to_find``. ``nominated_status``: why the nominated node did not fit when it was
-    tried first; ``fails_again``: it also failed in the main search.
+    tried first; ``fails_again``: it also failed in the main search. ``silent``: nodes that extenders excluded without
+    a message; these have no status.
     """
 
     diagnosis: Diagnosis
@@ -118,6 +124,7 @@ class Search:
     nominated_status: Status | None = None
     fails_again: bool = False
     failure: str = ""
+    silent: tuple[str, ...] = ()
 
     @property
     def nodes_to_find(self) -> int:
@@ -128,7 +135,8 @@ class Search:
         """Return the visited nodes, each with its status; None = passes."""
         statuses = self.diagnosis.node_to_status.statuses
         passes = "" if self.fails_again else self.nominated_node
-        return [(info, None if info.name == passes else statuses.get(info.name)) for info in self.order]
+        known = {**statuses, **dict.fromkeys(self.silent, SILENTLY)} if self.silent else statuses
+        return [(info, None if info.name == passes else known.get(info.name)) for info in self.order]
 
     @property
     def processed(self) -> int:
@@ -168,7 +176,31 @@ def search_nodes(
         statuses.setdefault(search.nominated_node, refused_first)
         diagnosis.node_to_status.statuses = statuses
     search.next_start_index = (start_index + search.processed) % len(all_nodes)
+    if not search.failure:
+        _ask_extenders(framework, pod, search)
     return search
+
+
+def _ask_extenders(framework: Framework, pod: Pod, search: Search) -> None:
+    """Let the extenders exclude feasible nodes. An error ends the search with ``failure``."""
+    if not framework.handle.extenders:
+        return
+    try:
+        result = exclude(framework.handle, pod, search.feasible)
+    except ExtenderError as problem:
+        search.failure = str(problem)
+        return
+    if len(result.passing) != len(search.feasible):
+        search.diagnosis.unschedulable_plugins[EXTENDER] = None
+    search.fails_again |= search.nominated_node in (*result.statuses, *result.silent)
+    search.silent = result.silent
+    _exclude(search, result)
+
+
+def _exclude(search: Search, result: Exclusion) -> None:
+    search.feasible = result.passing
+    if result.statuses:
+        search.diagnosis.node_to_status.statuses = {**search.diagnosis.node_to_status.statuses, **result.statuses}
 
 
 def search_everywhere(
@@ -200,7 +232,8 @@ def _narrow(search: Search, snapshot: Snapshot, narrowed_to: tuple[str, ...] | N
 
 
 def _enough(framework: Framework, global_percentage: int, count: int) -> Enough:
-    if not framework.points["score"]:
+    extenders = framework.handle.extenders
+    if not framework.points["score"] and not any(item.filter_verb or item.prioritize_verb for item in extenders):
         return Enough(count, 1, "no-score")
     return enough_of(framework.percentage_of_nodes_to_score, global_percentage, count)
 
@@ -224,9 +257,21 @@ def _nominated_node_fits(
     search.nodes = search.order = (info,)
     if status is None:
         search.feasible = Nodes(snapshot.slots.infos, np.array([info.slot], dtype=np.intp))
-    elif status.code is not Code.ERROR:
+        return not framework.handle.extenders or _passes_extenders(framework, pod, search)
+    if status.code is not Code.ERROR:
         search.diagnosis.add_plugin_status(status)
-    return status is None
+    return False
+
+
+def _passes_extenders(framework: Framework, pod: Pod, search: Search) -> bool:
+    """Ask the extenders about the nominated node. An error only means that the search continues."""
+    try:
+        result = exclude(framework.handle, pod, search.feasible)
+    except ExtenderError:
+        return False
+    _exclude(search, result)
+    search.nominated_status = result.statuses.get(search.nominated_node)
+    return len(search.feasible) > 0
 
 
 def _visit(

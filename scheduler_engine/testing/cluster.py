@@ -11,6 +11,7 @@ from scheduler_engine.api.loading import read_documents
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.commands import Command
 from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.extender_calls import ExtenderCalls, Transport
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.own_plugins import checked, enabling
 from scheduler_engine.scenario.attempts import Attempt, RunView
@@ -33,6 +34,7 @@ class Cluster:
     equal nodes. ``kubernetes``: the version whose rules hold, with ``feature_gates`` that differ from its defaults. A
     pod is named ``name``, in the namespace default, or ``namespace/name``. ``plugins``: your own, subclasses of
     ``plugin_api.Plugin``. Without a configuration, they are enabled at all their extension points with weight 1.
+    ``extenders``: the ``urlPrefix`` of an extender → your answers, a function of (address, verb, arguments).
 
     Commands raise Rejected, with all errors, if Kubernetes would refuse them; then nothing has changed.
     """
@@ -45,6 +47,7 @@ class Cluster:
         kubernetes: str = DEFAULT,
         feature_gates: Mapping[str, bool] | None = None,
         plugins: Sequence[type[Plugin]] = (),
+        extenders: Mapping[str, Transport] | None = None,
     ) -> None:
         chosen_rules(kubernetes, feature_gates)
         self.simulation = Simulation(
@@ -53,6 +56,7 @@ class Cluster:
             kubernetes=kubernetes,
             feature_gates=feature_gates,
             plugins=plugins,
+            extenders=ExtenderCalls(extenders),
         )
 
     # --- actions ---

@@ -161,6 +161,20 @@ def _totals(event: ev.NormalizeRan) -> str:
     return say("entries.totals", totals=_names(tuple(f"{node} {total}" for node, total in event.totals)))
 
 
+def _extender(event: ev.ExtenderAsked) -> str:
+    if event.error:
+        how = "ignored" if event.ignored else "failed"
+        return say(f"entries.extender-{how}", event=event)
+    results = {
+        "filter": _names(event.remaining),
+        "prioritize": _names(tuple(f"{node} {score} (+{points})" for node, score, points in event.scores)),
+        "preempt": _names(tuple(f"{node} ({_names(pods)})" for node, pods in event.victims)),
+        "bind": _names(event.remaining),
+    }
+    failed = "".join(f"; {node}: {text}" for node, _, text in event.failed)
+    return say(f"entries.extender-{event.call}", event=event, result=results[event.call], failed=failed)
+
+
 def _selected(event: ev.HostSelected) -> str:
     ranked = event.how in ("highest", "draw", "first", "only")
     how = say(f"entries.{event.how}", ties=_names(event.ties), total=event.total) if ranked else event.how
@@ -313,6 +327,7 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.PreScoreRan: _pre_score,
     ev.ScoreRan: _score,
     ev.NormalizeRan: _totals,
+    ev.ExtenderAsked: _extender,
     ev.RankingAsked: _ranking,
     ev.HostSelected: _selected,
     ev.PluginsRan: _plugins,

@@ -14,8 +14,8 @@ HEAD_TEXT = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConf
 
 NO_EXTENDERS = (
     "extenders",
-    "Forbidden: kube-scheduler would accept extenders, but a sandbox cannot call them, so it would decide differently. "
-    "Leave them out to see what the scheduler decides alone",
+    "Forbidden: this server asks no extenders, so it would decide differently from kube-scheduler. "
+    "Leave them out to see what the scheduler decides alone. On the command line, run --allow-extenders asks them",
 )
 
 
@@ -320,7 +320,7 @@ REFUSED = {
         },
         [("", "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config")],
     ),
-    "extenders that Kubernetes accepts are refused, because the sandbox does not call them": (
+    "extenders that Kubernetes accepts are refused, if nothing asks them": (
         HEAD | {"extenders": [{"urlPrefix": "http://x", "filterVerb": "filter"}]},
         [NO_EXTENDERS],
     ),

@@ -153,7 +153,7 @@ def test_extenders_are_refused_without_saying_where_they_are() -> None:
     configuration = {"apiVersion": version, "kind": "KubeSchedulerConfiguration", "extenders": [extender]}
     result = imported(*objects(), configuration)
     assert result.configuration is None
-    assert "cannot call them" in result.skipped[0].reason
+    assert "asks no extenders" in result.skipped[0].reason
 
 
 # --- stand-ins --------------------------------------------------------------------------------------------------------

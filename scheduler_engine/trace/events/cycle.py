@@ -100,6 +100,28 @@ class FilterRan(Event):
 
 
 @record(frozen=True, slots=True)
+class ExtenderAsked(Event):
+    """An extender was asked: ``call`` is ``filter``, ``prioritize``, ``preempt`` or ``bind``, about ``nodes``.
+
+    ``remaining``: the nodes that pass, or the candidates that remain. ``failed``: (node, code, message). ``scores``:
+    (node, the extender's score, the points that it adds to the total). ``victims``: (node, pods to evict there).
+    ``error``: the call failed; ``ignored``: that did not fail the pod.
+    """
+
+    cycle: int
+    pod: str
+    extender: str
+    call: str
+    nodes: tuple[str, ...]
+    remaining: tuple[str, ...] = ()
+    failed: tuple[tuple[str, str, str], ...] = ()
+    scores: tuple[tuple[str, int, int], ...] = ()
+    victims: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    error: str = ""
+    ignored: bool = False
+
+
+@record(frozen=True, slots=True)
 class PodUnschedulable(Event):
     """The FitError: no node was feasible. ``message`` is the text after Filter (no PostFilter part yet)."""
 

@@ -1,0 +1,130 @@
+"""What the extenders of a configuration do in a cycle: exclude nodes, add points, bind.
+
+Each call is an event of the trace. Source: upstream ``schedule_one.go`` (findNodesThatPassExtenders, prioritizeNodes,
+extendersBinding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from scheduler_engine.api.objects import Pod
+from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.framework.extender import EXTENDER, MAX_EXTENDER_PRIORITY, Extender, Filtered
+from scheduler_engine.framework.extender_answers import ExtenderError
+from scheduler_engine.framework.interface import MAX_NODE_SCORE, Handle
+from scheduler_engine.framework.nodes import Nodes, NodeScores, nodes_of, numbers_from
+from scheduler_engine.framework.runtime import Scores
+from scheduler_engine.framework.status import Status, error, unresolvable, unschedulable
+from scheduler_engine.trace.events import ExtenderAsked
+
+
+@dataclass(slots=True)
+class Exclusion:
+    """The nodes that pass all extenders; ``statuses`` of those with a message; ``silent``: excluded without one."""
+
+    passing: Nodes
+    statuses: dict[str, Status] = field(default_factory=dict)
+    silent: tuple[str, ...] = ()
+
+
+def interested(handle: Handle, pod: Pod) -> Iterator[Extender]:
+    """Yield the extenders that are interested in a pod, in the order in which they are asked."""
+    return (extender for extender in handle.extenders if extender.is_interested(pod))
+
+
+def exclude(handle: Handle, pod: Pod, feasible: Nodes) -> Exclusion:
+    """Ask the extenders, one after the other, which of the feasible nodes pass. Raises ExtenderError."""
+    result = Exclusion(feasible)
+    for extender in interested(handle, pod):
+        if not len(result.passing):
+            break
+        if not extender.filter_verb:
+            continue
+        asked = tuple(info.name for info in result.passing)
+        try:
+            answer = extender.filter(pod, result.passing)
+        except ExtenderError as problem:
+            _record(handle, pod, extender, "filter", asked, error=str(problem), ignored=extender.ignorable)
+            if extender.ignorable:
+                continue
+            raise
+        statuses = _statuses(answer)
+        result.passing = nodes_of(answer.passing)
+        result.statuses |= statuses
+        passing = tuple(info.name for info in answer.passing)
+        failed = tuple((name, status.code.value, status.message) for name, status in statuses.items())
+        _record(handle, pod, extender, "filter", asked, remaining=passing, failed=failed)
+    left = {*result.statuses, *(info.name for info in result.passing)}
+    result.silent = tuple(info.name for info in feasible if info.name not in left)
+    return result
+
+
+def _statuses(answer: Filtered) -> dict[str, Status]:
+    """Return the statuses of nodes that fail; a node in both lists is unresolvable."""
+    failed = {node: unschedulable(text).by(EXTENDER) for node, text in answer.failed.items()}
+    return failed | {node: unresolvable(text).by(EXTENDER) for node, text in answer.unresolvable.items()}
+
+
+def points(handle: Handle, pod: Pod, nodes: Nodes) -> Scores:
+    """Return extender → the points that it adds to the total of each node. Errors only mean that it adds none."""
+    result: Scores = {}
+    for extender in interested(handle, pod):
+        if not extender.prioritize_verb:
+            continue
+        names = tuple(info.name for info in nodes)
+        try:
+            scores = extender.prioritize(pod, nodes)
+        except ExtenderError as problem:
+            _record(handle, pod, extender, "prioritize", names, error=str(problem), ignored=True)
+            continue
+        factor = extender.weight * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
+        added = dict.fromkeys(names, 0)
+        for name, score in scores:
+            if name in added:
+                added[name] += score * factor
+        before = result.get(extender.name)
+        numbers = numbers_from([*added.values()])
+        result[extender.name] = NodeScores(nodes, numbers if before is None else before.numbers + numbers)
+        rows = tuple((name, score, score * factor) for name, score in scores)
+        _record(handle, pod, extender, "prioritize", names, scores=rows)
+    return result
+
+
+def bind(handle: Handle, pod: Pod, node: str) -> tuple[bool, Status | None]:
+    """Let an extender bind the pod. Return whether one was responsible, and its failure.
+
+    An extender of a cluster writes the binding to the API server. Here its consent does that.
+    """
+    for extender in interested(handle, pod):
+        if not extender.bind_verb:
+            continue
+        try:
+            extender.bind(pod, node)
+            handle.api.bind(pod.key, pod.uid, node)
+        except (ExtenderError, ApiError) as problem:
+            _record(handle, pod, extender, "bind", (node,), error=str(problem), ignored=extender.ignorable)
+            if extender.ignorable:
+                continue
+            return True, error(str(problem))
+        _record(handle, pod, extender, "bind", (node,), remaining=(node,))
+        return True, None
+    return False, None
+
+
+def _record(
+    handle: Handle,
+    pod: Pod,
+    extender: Extender,
+    call: str,
+    nodes: Sequence[str],
+    *,
+    remaining: tuple[str, ...] = (),
+    failed: tuple[tuple[str, str, str], ...] = (),
+    scores: tuple[tuple[str, int, int], ...] = (),
+    error: str = "",
+    ignored: bool = False,
+) -> None:
+    asked = handle.cycle, pod.key, extender.name, call, tuple(nodes), remaining, failed, scores
+    handle.recorder.add(ExtenderAsked(*asked, error=error, ignored=ignored))

@@ -13,6 +13,7 @@ from scheduler_engine.answers.many_seeds import compare_seeds, played
 from scheduler_engine.cli import DIFFERENT, OK
 from scheduler_engine.cli.comparison import text_of, unchanged
 from scheduler_engine.cli.differing_lines import difference_lines
+from scheduler_engine.cli.extenders import with_extenders
 from scheduler_engine.cli.files import FILE, Unusable, configuration_of, scenario_of
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
 from scheduler_engine.cli.plugins import with_plugins
@@ -68,6 +69,7 @@ def _versions(text: str) -> list[str]:
 @click.option("--details", is_flag=True, help="Print every difference, pod by pod, instead of the summary.")
 @in_a_format
 @with_plugins
+@with_extenders
 def command(
     first: str,
     second: str | None,
@@ -125,7 +127,7 @@ def _with(scenario: Scenario, name: str | None) -> Scenario:
     if name is None:
         return scenario
     rules = rules_for(scenario.kubernetes, scenario.feature_gates)
-    return replace(scenario, configuration=configuration_of(name, rules, scenario.plugins))
+    return replace(scenario, configuration=configuration_of(name, rules, scenario.plugins, scenario.extenders))
 
 
 def _details(lines: Iterable[str]) -> int:

@@ -10,6 +10,7 @@ from scheduler_engine.answers.explained import explained as in_data
 from scheduler_engine.answers.rerolling import reroll
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.cli import OK
+from scheduler_engine.cli.extenders import with_extenders
 from scheduler_engine.cli.files import FILE, Unusable
 from scheduler_engine.cli.fixing import fixed, fixes_in_data
 from scheduler_engine.cli.formats import TEXT, echo_data, in_a_format
@@ -32,6 +33,7 @@ from scheduler_engine.scenario.why import (
     without_attempt,
 )
 from scheduler_engine.simulation import Simulation
+from scheduler_engine.wording.entries import line
 from scheduler_engine.words import say
 
 COLUMNS = ("raw", "normalized", "weighted")
@@ -65,6 +67,7 @@ COLUMNS = ("raw", "normalized", "weighted")
 @click.option("--fix", is_flag=True, help="Show what would let a pending pod run: the smallest changes.")
 @in_a_format
 @with_plugins
+@with_extenders
 @versioned
 def command(
     scenario: str,
@@ -83,6 +86,8 @@ def command(
         raise Unusable("use --seeds without --output")
     if fix and (node or seeds or attempt is not None or cycle is not None):
         raise Unusable("use --fix without --node, --attempt, --cycle and --seeds")
+    if fix and plugins.extenders.transports:
+        raise Unusable(say("refusals.fixes-with-extenders"))
     if attempt is not None and cycle is not None:
         raise Unusable("use --attempt or --cycle, not both")
     simulation = simulation_of(scenario, version, plugins)
@@ -155,6 +160,7 @@ def explained(simulation: Simulation, attempt: Attempt, node: str, seeds: int = 
     else:
         yield click.style(f"{attempt.pod} is {where}.", bold=True)
     yield from decision(attempt, [node] if node else [])
+    yield from (f"  {line(event)}" for event in attempt.asked)
     if attempt.selected is not None:
         lead = f", by {attempt.margin}" if attempt.margin else ""
         yield f"{attempt.selected.node} was chosen: {how_chosen(attempt.selected, attempt)}{lead}."

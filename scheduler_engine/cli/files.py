@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from scheduler_engine.config.reading import read_configuration
+from scheduler_engine.framework.extender_calls import NO_CALLS, ExtenderCalls
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario import Scenario, read_scenario
@@ -107,7 +108,9 @@ def scenario_of(name: str, own: OwnPlugins) -> Scenario:
     return read_scenario(read(path), shown(path), FILE_LIMITS, own)
 
 
-def configuration_of(name: str, rules: Rules, own: Sequence[type[Plugin]]) -> dict[str, Any]:
+def configuration_of(
+    name: str, rules: Rules, own: Sequence[type[Plugin]], calls: ExtenderCalls = NO_CALLS
+) -> dict[str, Any]:
     """Return a file's KubeSchedulerConfiguration. Raises Unusable or Rejected, which name file, line and column."""
     path = one_file(name, MANIFESTS)
-    return read_configuration(read(path), shown(path), rules, own)
+    return read_configuration(read(path), shown(path), rules, own, calls)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from scheduler_engine.cli import DIFFERENT, OK
+from scheduler_engine.cli.extenders import with_extenders
 from scheduler_engine.cli.files import FILE, scenario_of
 from scheduler_engine.cli.plugins import note_unused, with_plugins
 from scheduler_engine.cli.version import by_rules, versioned
@@ -39,6 +40,7 @@ COLOURS: dict[type[ev.Event], str] = {
 @click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON lines instead.")
 @with_plugins
+@with_extenders
 @versioned
 def command(scenario: str, quiet: bool, as_json: bool, version: Version, plugins: OwnPlugins) -> int:
     """Play a scenario, show what happens, and check what it expects.

@@ -35,6 +35,7 @@ class Attempt:
     nominated_node: str = ""
     pre_filter: ev.PreFilterRan | None = None
     filter: ev.FilterRan | None = None
+    asked: list[ev.ExtenderAsked] = field(default_factory=list)
     tried: list[ev.PreemptionNodeTried] = field(default_factory=list)
     rungs: list[ev.PreemptionCriterionApplied] = field(default_factory=list)
     post_filter: ev.PostFilterRan | None = None
@@ -149,6 +150,7 @@ def _keep(name: str) -> Callable[[Attempt, Any], None]:
 PARTS: dict[type[ev.Event], Callable[[Attempt, Any], None]] = {
     ev.PreFilterRan: _keep("pre_filter"),
     ev.FilterRan: _keep("filter"),
+    ev.ExtenderAsked: _append("asked"),
     ev.PreemptionNodeTried: _append("tried"),
     ev.PreemptionCriterionApplied: _append("rungs"),
     ev.PostFilterRan: _keep("post_filter"),

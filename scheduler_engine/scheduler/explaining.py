@@ -81,6 +81,9 @@ def _both_runs(cycle: Cycle, plugin: Any, info: NodeInfo, nominated: tuple[PodIn
 def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
     """Explain the score of ``plugin`` for ``node`` in cycle ``number``; None as for ``filter_facts``."""
     cycle, info = _latest(scheduler, number), scheduler.snapshot.get(node)
+    if cycle is not None and cycle.search is not None and cycle.framework.handle.extenders:
+        # Extenders may have replaced it by a NodeInfo without pods.
+        info = next((scored for scored in cycle.search.feasible if scored.name == node), info)
     if cycle is None or info is None or node not in cycle.raw.get(plugin, {}):
         return None
     asked = cycle.framework.plugins[plugin]

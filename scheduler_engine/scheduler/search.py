@@ -25,9 +25,8 @@ from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.framework.status import Code, Status, unresolvable
 from scheduler_engine.scheduler.extending import Exclusion, exclude
 from scheduler_engine.scheduler.fit_error import Diagnosis
+from scheduler_engine.words import say
 
-SILENTLY = unresolvable().by(EXTENDER)
-"""Stands for the missing status of a node that an extender excluded without a message."""
 MIN_FEASIBLE_NODES_TO_FIND = 100
 MIN_FEASIBLE_NODES_PERCENTAGE = 5
 FIRST_PART = 2
@@ -135,8 +134,11 @@ class Search:
         """Return the visited nodes, each with its status; None = passes."""
         statuses = self.diagnosis.node_to_status.statuses
         passes = "" if self.fails_again else self.nominated_node
-        known = {**statuses, **dict.fromkeys(self.silent, SILENTLY)} if self.silent else statuses
-        return [(info, None if info.name == passes else known.get(info.name)) for info in self.order]
+        if self.silent:
+            # The trace needs a reason; the message of the pod does not count these nodes.
+            given = unresolvable(say("notes.no-reason-given")).by(EXTENDER)
+            statuses = {**statuses, **dict.fromkeys(self.silent, given)}
+        return [(info, None if info.name == passes else statuses.get(info.name)) for info in self.order]
 
     @property
     def processed(self) -> int:

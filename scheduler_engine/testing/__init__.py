@@ -1,6 +1,8 @@
 """For tests: builders of manifests, and a cluster to try them in. See docs/testing.md."""
 
 from scheduler_engine.api.topology import HOSTNAME, ZONE
+from scheduler_engine.framework.extender_answers import ExtenderError
+from scheduler_engine.framework.extender_calls import Address
 from scheduler_engine.testing.builders import (
     PREFERRED,
     REGION,
@@ -31,8 +33,10 @@ __all__ = [
     "REGION",
     "REQUIRED",
     "ZONE",
+    "Address",
     "Builder",
     "Cluster",
+    "ExtenderError",
     "NodeBuilder",
     "PodBuilder",
     "SchedulerSettings",

@@ -19,7 +19,7 @@ def with_extenders(function: Callable[..., int]) -> Callable[..., int]:
     @click.option(
         "--allow-extenders",
         is_flag=True,
-        help="Ask the extenders that the configuration names, over HTTP. They may do what they like with the requests.",
+        help="Ask the extenders in the configuration over HTTP. They get your pods and nodes.",
     )
     @wraps(function)
     def with_allowed(*arguments: Any, allow_extenders: bool, plugins: OwnPlugins, **options: Any) -> int:

@@ -138,7 +138,9 @@ class Search:
             # The trace needs a reason; the message of the pod does not count these nodes.
             given = unresolvable(say("notes.no-reason-given")).by(EXTENDER)
             statuses = {**statuses, **dict.fromkeys(self.silent, given)}
-        return [(info, None if info.name == passes else statuses.get(info.name)) for info in self.order]
+        # An extender may complain about a node and yet let it pass.
+        passing = {passes, *(info.name for info in self.feasible)}
+        return [(info, None if info.name in passing else statuses.get(info.name)) for info in self.order]
 
     @property
     def processed(self) -> int:
@@ -272,8 +274,10 @@ def _passes_extenders(framework: Framework, pod: Pod, search: Search) -> bool:
     except ExtenderError:
         return False
     _exclude(search, result)
+    if len(search.feasible):
+        return True
     search.nominated_status = result.statuses.get(search.nominated_node)
-    return len(search.feasible) > 0
+    return False
 
 
 def _visit(

@@ -189,6 +189,29 @@ def test_a_nominated_node_must_pass_the_extenders_too() -> None:
     assert node_of(made) in ("n2", "n3")
 
 
+def test_a_nominated_node_that_an_extender_cannot_judge_is_searched_again() -> None:
+    answers = [ExtenderError("EOF"), {"NodeNames": ["n1"]}]
+
+    def one_after_the_other(arguments: Mapping[str, Any]) -> Any:
+        answer = answers.pop(0)
+        if isinstance(answer, ExtenderError):
+            raise answer
+        return answer
+
+    nominated = pod("a")
+    nominated["status"] = {"nominatedNodeName": "n1"}
+    made = cluster(Played(filter=one_after_the_other), NAMES).apply(nominated).run()
+    assert node_of(made) == "n1"
+    assert answers == []
+
+
+def test_a_node_that_passes_with_a_complaint_passes() -> None:
+    made = cluster(Played(filter={"NodeNames": ["n1"], "FailedNodes": {"n1": "warm"}}), NAMES).apply(pod("a")).run()
+    assert node_of(made) == "n1"
+    [ran] = events_in(made, ev.FilterRan)
+    assert [(row[0], row[1]) for row in ran.rows] == [("n1", ""), ("n2", "Extender"), ("n3", "Extender")]
+
+
 # --- scores -----------------------------------------------------------------------------------------------------------
 
 
@@ -253,6 +276,15 @@ def test_an_extender_chooses_among_candidates() -> None:
     [ran] = events_in(made, ev.PostFilterRan)
     assert (ran.nominated_node, ran.victims) == ("n3", ("default/low-n3",))
     assert line(calls_in(made)[0]) == f"Extender {URL} leaves as candidates n3 (default/low-n3)"
+
+
+def test_an_extender_that_caches_no_nodes_gets_the_victims_themselves() -> None:
+    extender = Played(preempt={"NodeNameToMetaVictims": {}})
+    made = full(extender, {**PREEMPTS, "nodeCacheCapable": False}).apply(pod("a", priority=10)).run()
+    arguments = extender.asked[0][1]
+    assert arguments["NodeNameToMetaVictims"] is None
+    [victim] = arguments["NodeNameToVictims"]["n2"]["Pods"]
+    assert victim["metadata"]["uid"] == uid_of(made, "low-n2")
 
 
 NO_VICTIMS = {"NodeNameToMetaVictims": {"n1": {"Pods": []}}}

@@ -34,7 +34,7 @@ TOO_LATE_INSIDE = "context deadline exceeded (Client.Timeout or context cancella
 def ask(address: Address, verb: str, arguments: Mapping[str, Any]) -> Any:
     """Return an extender's answer. Raises ExtenderError with Go's text if there is none."""
     url, deadline = address.verb_url(verb), monotonic() + address.timeout_ns / 10**9
-    place = urlsplit(url)
+    place = _place(url)
     if place.scheme not in ("http", "https"):
         raise _failed(url, f'unsupported protocol scheme "{place.scheme}"')
     if not place.hostname:
@@ -48,6 +48,15 @@ def ask(address: Address, verb: str, arguments: Mapping[str, Any]) -> Any:
         raise ExtenderError(str(problem)) from problem
 
 
+def _place(url: str) -> SplitResult:
+    try:
+        place = urlsplit(url)
+        _ = place.port  # Reading it checks it.
+    except ValueError as problem:
+        raise ExtenderError(f'parse "{url}": {problem}') from problem
+    return place
+
+
 @contextmanager
 def _opened(request: Request, address: Address, place: SplitResult, verb: str) -> Iterator[HTTPResponse]:
     url = request.full_url
@@ -56,7 +65,7 @@ def _opened(request: Request, address: Address, place: SplitResult, verb: str) -
     except HTTPError as refusal:
         refusal.close()
         raise _refused(verb, url, refusal.code) from refusal
-    except (OSError, HTTPException) as problem:
+    except (OSError, HTTPException, ValueError) as problem:
         raise _failed(url, _in_go(problem, place)) from problem
     with response:
         if response.status != 200:
@@ -117,7 +126,7 @@ def _context(address: Address) -> ssl.SSLContext:
     tls = address.tls
     if tls.get("serverName"):
         raise ExtenderError(say("refusals.extender-server-name"))
-    root = b64decode(tls["caData"]).decode() if tls.get("caData") else None
+    root = b64decode(tls["caData"]).decode("ascii") if tls.get("caData") else None
     context = ssl.create_default_context(cafile=tls.get("caFile") or None, cadata=root)
     if tls.get("insecure") or (address.enable_https and not (root or tls.get("caFile"))):
         context.check_hostname = False

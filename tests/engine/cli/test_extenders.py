@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
 from socket import socket
 from threading import Event, Thread
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from scheduler_engine.cli import main
 from scheduler_engine.cli.extender_http import TOO_LATE, TOO_LATE_INSIDE, ask
@@ -25,8 +34,8 @@ Answer = Callable[[BaseHTTPRequestHandler, Any], None]
 
 
 @contextmanager
-def served(answer: Answer) -> Iterator[str]:
-    """Serve an extender on a free port, and give its URL."""
+def served(answer: Answer, context: ssl.SSLContext | None = None) -> Iterator[str]:
+    """Serve an extender on a free port, and give its URL. ``context``: for HTTPS."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -37,10 +46,12 @@ def served(answer: Answer) -> Iterator[str]:
             """Write nothing to standard error."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if context is not None:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        yield f"{'http' if context is None else 'https'}://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         thread.join()
@@ -150,6 +161,66 @@ def test_an_answer_that_is_cut_short() -> None:
 )
 def test_an_address_that_leads_nowhere(url: str, why: str) -> None:
     assert problem(url) == f'Post "{url.rstrip("/")}/filter": {why}'
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with a key and a certificate for 127.0.0.1, which signs itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "extender")])
+    now = datetime.now(UTC)
+    signed = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path = tmp_path_factory.mktemp("tls") / "extender.pem"
+    path.write_bytes(private + signed.public_bytes(Encoding.PEM))
+    return path
+
+
+@pytest.fixture
+def over_tls(certificate: Path) -> Iterator[str]:
+    """Return the URL of an extender that serves HTTPS, and asks for a client's certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    context.load_verify_locations(certificate)
+    context.verify_mode = ssl.CERT_OPTIONAL
+
+    def answer(handler: BaseHTTPRequestHandler, body: Any) -> None:
+        shown = handler.connection.getpeercert() if isinstance(handler.connection, ssl.SSLSocket) else None
+        send(handler, json.dumps({"client": bool(shown)}).encode())
+
+    with served(answer, context) as url:
+        yield url
+
+
+def test_https_is_verified_with_the_configured_certificates_or_not_at_all(over_tls: str, certificate: Path) -> None:
+    def asked(enable_https: bool, **tls: Any) -> Any:
+        return ask(Address(over_tls, 5 * SECOND_NS, enable_https, tls), "filter", {})
+
+    data = b64encode(certificate.read_bytes()).decode()
+    assert asked(True) == {"client": False}
+    assert asked(False, insecure=True) == {"client": False}
+    assert asked(True, caFile=str(certificate)) == {"client": False}
+    assert asked(True, caData=data) == {"client": False}
+    assert asked(True, caData=data, certFile=str(certificate), keyFile=str(certificate)) == {"client": True}
+    assert asked(True, certData=data, keyData=data) == {"client": True}
+    assert "tls: failed to verify certificate: x509: " in problem(over_tls)
+
+
+@pytest.mark.parametrize("url", ["http://[::", "http://127.0.0.1:99999", "http://127.0.0.1:x", "http://127.0.0.1:1/ä"])
+def test_an_address_that_is_not_one_is_an_error_of_the_call(url: str) -> None:
+    assert f"{url}/filter" in problem(url)
+
+
+@pytest.mark.parametrize("tls", [{"caFile": "/none"}, {"caData": "//8="}, {"certFile": "/none"}, {"certData": "YQ=="}])
+def test_certificates_that_cannot_be_read_are_an_error_of_the_call(tls: dict[str, str]) -> None:
+    with pytest.raises(ExtenderError, match=re.escape("https://127.0.0.1:1/filter")):
+        ask(Address("https://127.0.0.1:1", SECOND_NS, tls=tls), "filter", {})
 
 
 def test_settings_of_tls_that_are_not_supported_are_named() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from scheduler_engine.api.cel import types
@@ -41,7 +41,7 @@ class _Checker:
         self.found = Checked()
         self.mapping: types.Mapping = {}
         self.scopes: list[Mapping[str, Type]] = [
-            {name: ("type", item) for name, item in types.SIMPLE.items()},
+            {name: ("type", item) for name, item in types.NAMEABLE.items()},
             variables,
         ]
         self.objects = objects
@@ -217,7 +217,7 @@ class _Checker:
             first, second = (INT, inner[0]) if node.second else (inner[0], DYN)
         elif items[0] == "map":
             first, second = inner
-        elif types.is_dynamic(items) or items == ERROR or items[0] == "param":
+        elif items in (DYN, ERROR) or items[0] == "param":
             self.fits(DYN, items)
         else:
             limits = "(must be list, map, or dynamic)"
@@ -258,6 +258,33 @@ def regex_problems(root: Node) -> list[Problem]:
             except CelError:
                 found.append(Problem(text.at, "invalid matches argument"))
     return found
+
+
+def literal_problems(root: Node, checked: Checked) -> list[Problem]:
+    """Return the items, keys and values of literals that have another type than the first."""
+    found, waiting = list[Problem](), [root]
+    while waiting:
+        node = waiting.pop()
+        waiting += parts_of(node)
+        if isinstance(node, ListOf):
+            parts = [(item, index in node.optional) for index, item in enumerate(node.items)]
+            found += list(_mixed(parts, checked))[:1]
+        elif isinstance(node, MapOf):
+            found += _mixed([(key, False) for key, _, _ in node.entries], checked)
+            found += _mixed([(value, optional) for _, value, optional in node.entries], checked)
+    return found
+
+
+def _mixed(parts: list[tuple[Node, bool]], checked: Checked) -> Iterator[Problem]:
+    """Yield the parts whose type differs from that of the first. The types of optional ones are those inside."""
+    kinds = [_inside(checked.types[part]) if optional else checked.types[part] for part, optional in parts]
+    for (part, _), kind in zip(parts, kinds, strict=True):
+        if kind != kinds[0]:
+            yield Problem(part.at, f"expected type '{shown(kinds[0])}' but found '{shown(kind)}'")
+
+
+def _inside(item: Type) -> Type:
+    return types.parameters(item)[0] if item[0] == OPTIONAL else item
 
 
 def calls(node: Node) -> list[Call]:

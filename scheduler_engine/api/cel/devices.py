@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from scheduler_engine.api.cel.checking import check, regex_problems
+from scheduler_engine.api.cel.checking import check, literal_problems, regex_problems
 from scheduler_engine.api.cel.costs import KEYS, Path, most_cost
 from scheduler_engine.api.cel.lexing import CelSyntaxError, Problem
 from scheduler_engine.api.cel.library import quantity, semver
 from scheduler_engine.api.cel.nodes import Const, Select, parts_of
 from scheduler_engine.api.cel.parsing import parse
-from scheduler_engine.api.cel.planning import Run, Step, plan
-from scheduler_engine.api.cel.types import ANY, BOOL, QUANTITY, STRING, Type, shown
+from scheduler_engine.api.cel.planning import plan
+from scheduler_engine.api.cel.running import Run, Step
+from scheduler_engine.api.cel.types import ANY, BOOL, QUANTITY, RESULT_NAMES, STRING, Type, shown
 from scheduler_engine.api.cel.values import CelError, WithDefault, name_of
 
 MOST_COST = 1_000_000
@@ -31,6 +32,11 @@ FIELDS = {
     }
 }
 RESULTS = (BOOL, ANY)
+CONVERSION_PROBLEMS = {
+    "int": "unsupported type conversion from 'int' to bool",
+    "string": "unsupported native conversion from string to 'bool'",
+}
+"""Type of a result → why it is not True or False."""
 LARGEST = {"driver": 63, KEYS: 63, "inner keys": 32, "entries": 32, "attribute": 64}
 """The largest sizes of texts and maps in a device."""
 
@@ -53,8 +59,9 @@ class Selector:
         assert self.step is not None
         result = self.step(Run({"device": device}, MOST_COST))
         if not isinstance(result, bool):
-            text = f"type conversion error from '{name_of(result)}' to 'bool'"
-            raise CelError(f"CEL result of type {name_of(result)} could not be converted to bool: {text}")
+            kind = name_of(result)
+            problem = CONVERSION_PROBLEMS.get(kind, f"type conversion error from '{kind.rpartition('.')[2]}' to 'bool'")
+            raise CelError(f"CEL result of type {kind} could not be converted to bool: {problem}")
         return result
 
 
@@ -66,13 +73,17 @@ def compile_selector(expression: str) -> Selector:
     except CelSyntaxError as problem:
         return Selector(expression, f"compilation failed: {_marked(expression, [problem.problem])}")
     checked = check(root, {"device": DEVICE}, FIELDS)
-    problems = checked.problems or regex_problems(root)
+    problems = checked.problems or [*regex_problems(root), *literal_problems(root, checked)]
     if problems:
         return Selector(expression, f"compilation failed: {_marked(expression, problems)}")
     found = checked.types[root]
     if found not in RESULTS:
-        return Selector(expression, f"must evaluate to bool or the unknown type, not {shown(found)}")
-    return Selector(expression, "", most_cost(root, checked, size_of), plan(root, checked))
+        return Selector(expression, f"must evaluate to bool or the unknown type, not {shown(found, RESULT_NAMES)}")
+    try:
+        step = plan(root, checked)
+    except CelError as problem:
+        return Selector(expression, f"program instantiation failed: {problem}")
+    return Selector(expression, "", most_cost(root, checked, size_of), step)
 
 
 def size_of(path: Path) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -78,6 +79,8 @@ def bytes_value(token: Token) -> bytes:
     parts, at = [], 0
     for match in _ESCAPE.finditer(body):
         parts.append(body[at : match.start()].encode())
+        if match[2] or match[3]:
+            raise CelSyntaxError(token.at, "unable to unescape string")
         digits = int(match[1], 16) if match[1] else int(match[4], 8) if match[4] else None
         parts.append(_character(match, token).encode() if digits is None else bytes([digits]))
         at = match.end()
@@ -91,10 +94,16 @@ def _body(text: str) -> tuple[bool, str]:
     return raw, text[3:-3] if long else text[1:-1]
 
 
+def _code_point(number: int, token: Token) -> str:
+    if number > sys.maxunicode or 0xD800 <= number < 0xE000:
+        raise CelSyntaxError(token.at, "invalid unicode code point")
+    return chr(number)
+
+
 def _character(match: re.Match[str], token: Token) -> str:
     for number, base in ((match[1], 16), (match[2], 16), (match[3], 16), (match[4], 8)):
         if number:
-            return chr(int(number, base))
+            return _code_point(int(number, base), token)
     sign = match[5]
     if sign in _ESCAPES:
         return _ESCAPES[sign]

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+import math
+import re
+from decimal import Decimal
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from scheduler_engine.api.cel.addresses import Address, Network, cidr, contains_cidr, contains_ip, ip, masked
+from scheduler_engine.api.cel.addresses import (
+    Address,
+    Network,
+    cidr,
+    contains_cidr,
+    contains_ip,
+    ip,
+    is_link_local_multicast,
+    masked,
+)
 from scheduler_engine.api.cel.semver import Semver, parse_loosely, parse_semver
 from scheduler_engine.api.cel.texts import (
     char_at,
@@ -21,6 +32,7 @@ from scheduler_engine.api.cel.texts import (
     replace,
     split,
     substring,
+    trim,
 )
 from scheduler_engine.api.cel.typed import Function, typed
 from scheduler_engine.api.cel.values import (
@@ -29,21 +41,29 @@ from scheduler_engine.api.cel.values import (
     CelError,
     CelType,
     Optional,
+    Uint,
     bounded,
     compare,
     equal,
+    key_of,
     name_of,
     no_overload,
+    plain_key,
     text_of,
 )
 from scheduler_engine.api.quantity import LARGEST, NANO, Quantity, added, negated, parse_quantity
+
+INTEGER, UNSIGNED = re.compile(r"[+-]?\d+", re.ASCII), re.compile(r"\d+", re.ASCII)
+DOUBLE = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+LEAST_EXPONENT = 6
+"""From this power of ten on a double is written with an exponent."""
 
 # --- conversions ------------------------------------------------------------------------------------------------------
 
 
 def to_int(value: Any) -> int:
     if isinstance(value, str):
-        return bounded(_parsed(value, int, "int"), unsigned=False)
+        return int(_parsed(value, INTEGER, "int", -(2**63), 2**63 - 1))
     if isinstance(value, float) and not -(2.0**63) < value < 2.0**63:
         raise CelError("integer overflow")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -53,7 +73,7 @@ def to_int(value: Any) -> int:
 
 def to_uint(value: Any) -> int:
     if isinstance(value, str):
-        return bounded(_parsed(value, int, "uint"), unsigned=True)
+        return Uint(_parsed(value, UNSIGNED, "uint", 0, 2**64 - 1))
     if isinstance(value, float) and not 0 <= value < 2.0**64:
         raise CelError("unsigned integer overflow")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -63,19 +83,23 @@ def to_uint(value: Any) -> int:
 
 def to_double(value: Any) -> float:
     if isinstance(value, str):
-        return float(_parsed(value, float, "double"))
+        return _parsed_double(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     raise no_overload("double", value)
 
 
-def _parsed(text: str, kind: Callable[[str], Any], name: str) -> Any:
-    try:
-        if text != text.strip() or "_" in text:
-            raise ValueError
-        return kind(text)
-    except ValueError:
-        raise CelError(f"type conversion error from 'string' to '{name}'") from None
+def _parsed(text: str, form: re.Pattern[str], name: str, least: int, most: int) -> int:
+    if not form.fullmatch(text) or len(text.lstrip("+-0")) > len(str(most)) or not least <= int(text) <= most:
+        raise CelError(f"type conversion error from 'string' to '{name}'")
+    return int(text)
+
+
+def _parsed_double(text: str) -> float:
+    found = float(text) if DOUBLE.fullmatch(text) else math.inf
+    if math.isinf(found) and "inf" not in text.lower():
+        raise CelError("type conversion error from 'string' to 'double'")
+    return found
 
 
 def to_bool(value: Any) -> bool:
@@ -85,7 +109,9 @@ def to_bool(value: Any) -> bool:
         return True
     if value in ("false", "FALSE", "False", "f", "0"):
         return False
-    raise CelError(f"type conversion error from '{name_of(value)}' to 'bool'")
+    if not isinstance(value, str):
+        raise no_overload("bool", value)
+    raise CelError("type conversion error from 'string' to 'bool'")
 
 
 def to_bytes(value: Any) -> bytes:
@@ -102,11 +128,21 @@ def to_string(value: Any) -> str:
             return value.decode()
         except UnicodeDecodeError:
             raise CelError("invalid UTF-8 in bytes, cannot convert to string") from None
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    if isinstance(value, (str, bool, int, float, IPv4Address, IPv6Address, IPv4Network, IPv6Network)):
+    if isinstance(value, float):
+        return _double_text(value)
+    if isinstance(value, (str, bool, int, float, IPv4Address, IPv6Address)):
         return text_of(value)
     raise no_overload("string", value)
+
+
+def _double_text(value: float) -> str:
+    """Return a double as Go writes it: with an exponent from a million on."""
+    if not math.isfinite(value):
+        return "NaN" if value != value else f"{'-' if value < 0 else '+'}Inf"
+    digits, _, exponent = f"{Decimal(repr(value)).normalize():e}".partition("e")
+    if not -4 <= int(exponent) < LEAST_EXPONENT:
+        return f"{digits}e{int(exponent):+03d}"
+    return f"{Decimal(repr(value)).normalize():f}"
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------
@@ -114,7 +150,15 @@ def to_string(value: Any) -> str:
 
 @typed("isSorted", list)
 def is_sorted(items: list[Any]) -> bool:
-    return all(compare("isSorted", one, other) <= 0 for one, other in itertools.pairwise(items))
+    return all(_order_of("isSorted", one, other) <= 0 for one, other in itertools.pairwise(items))
+
+
+def _order_of(name: str, one: Any, other: Any) -> int:
+    """Return -1, 0 or 1; 0 for values without an order."""
+    try:
+        return compare(name, one, other)
+    except CelError:
+        return 0
 
 
 def _extreme(name: str, sign: int) -> Function:
@@ -124,7 +168,7 @@ def _extreme(name: str, sign: int) -> Function:
             raise CelError(f"{name} called on empty list")
         found = items[0]
         for item in items[1:]:
-            found = item if compare(name, item, found) == sign else found
+            found = item if _order_of(name, item, found) == sign else found
         return found
 
     return extreme
@@ -161,13 +205,12 @@ def semver(text: str, loosely: bool = False) -> Semver:
         raise CelError(str(problem)) from None
 
 
-def _is(make: Function) -> Function:
+def _is(name: str, make: Function, *kinds: Any) -> Function:
+    @typed(name, *kinds)
     def valid(*args: Any) -> bool:
         try:
             make(*args)
-        except CelError as problem:
-            if str(problem).startswith("no such overload"):
-                raise
+        except CelError:
             return False
         return True
 
@@ -217,8 +260,26 @@ def value_of(value: Optional) -> Any:
     return value.held[0]
 
 
+def or_value(value: Any, other: Any) -> Any:
+    if not isinstance(value, Optional):
+        return value
+    return value.held[0] if value.held else other
+
+
 def _non_zero(value: Any) -> Optional:
     return Optional((value,)) if value not in (0, "", b"", False, None, [], {}) else NOTHING
+
+
+def map_insert(held: dict[Any, Any], *entry: Any) -> dict[Any, Any]:
+    """Add a key and a value, or the entries of another map, to a map that nothing else knows yet. Raises CelError for a
+    known key.
+    """
+    added = {key_of(entry[0]): entry[1]} if len(entry) > 1 else entry[0]
+    for key in added:
+        if key in held:
+            raise CelError(f"insert failed: key {text_of(plain_key(key))} already exists")
+    held.update(added)
+    return held
 
 
 FUNCTIONS: dict[str, Function] = OPERATORS | {
@@ -238,9 +299,10 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
     "optional.ofNonZeroValue": _non_zero,
     "optional.none": lambda: NOTHING,
     "value": value_of,
+    "cel.@mapInsert": map_insert,
     "hasValue": typed("hasValue", Optional)(lambda value: bool(value.held)),
     "or": typed("or", Optional, Optional)(lambda value, other: value if value.held else other),
-    "orValue": lambda value, other: value.held[0] if value.held else other,
+    "orValue": or_value,
     "charAt": char_at,
     "indexOf": index_of,
     "lastIndexOf": last_index_of,
@@ -250,7 +312,7 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
     "replace": replace,
     "split": split,
     "substring": substring,
-    "trim": typed("trim", str)(str.strip),
+    "trim": trim,
     "find": find,
     "findAll": find_all,
     "isSorted": is_sorted,
@@ -265,7 +327,7 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
         lambda one, other: any(equal(item, another) for item in one for another in other)
     ),
     "quantity": quantity,
-    "isQuantity": _is(quantity),
+    "isQuantity": _is("isQuantity", quantity, str),
     "sign": typed("sign", Quantity)(lambda amount: (amount.nano > 0) - (amount.nano < 0)),
     "isGreaterThan": lambda one, other: _order("isGreaterThan", one, other) == 1,
     "isLessThan": lambda one, other: _order("isLessThan", one, other) == -1,
@@ -276,19 +338,17 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
     "add": quantity_add,
     "sub": quantity_sub,
     "semver": semver,
-    "isSemver": _is(semver),
+    "isSemver": _is("isSemver", semver, str, bool),
     "major": typed("major", Semver)(lambda version: version.numbers[0]),
     "minor": typed("minor", Semver)(lambda version: version.numbers[1]),
     "patch": typed("patch", Semver)(lambda version: version.numbers[2]),
     "ip": ip,
-    "isIP": _is(ip),
+    "isIP": _is("isIP", ip, str),
     "ip.isCanonical": lambda text: str(ip(text)) == text,
     "family": typed("family", Address)(lambda address: address.version),
     "isUnspecified": typed("isUnspecified", Address)(lambda address: address.is_unspecified),
     "isLoopback": typed("isLoopback", Address)(lambda address: address.is_loopback),
-    "isLinkLocalMulticast": typed("isLinkLocalMulticast", Address)(
-        lambda address: address in (cidr("224.0.0.0/24") if address.version == 4 else cidr("ff02::/16"))
-    ),
+    "isLinkLocalMulticast": typed("isLinkLocalMulticast", Address)(is_link_local_multicast),
     "isLinkLocalUnicast": typed("isLinkLocalUnicast", Address)(lambda address: address.is_link_local),
     "isGlobalUnicast": typed("isGlobalUnicast", Address)(
         lambda address: (
@@ -302,10 +362,10 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
         )
     ),
     "cidr": cidr,
-    "isCIDR": _is(cidr),
+    "isCIDR": _is("isCIDR", cidr, str),
     "containsIP": contains_ip,
     "containsCIDR": contains_cidr,
-    "prefixLength": typed("prefixLength", Network)(lambda network: network.prefixlen),
+    "prefixLength": typed("prefixLength", Network)(lambda network: network.network.prefixlen),
     "masked": masked,
 }
 """Function → what it does."""

@@ -5,6 +5,8 @@ Errors of syntax have the texts of ANTLR in the common cases.
 
 from __future__ import annotations
 
+import math
+
 from scheduler_engine.api.cel.lexing import CelSyntaxError, Token, bytes_value, string_value, tokens
 from scheduler_engine.api.cel.macros import GLOBAL_MACROS, MEMBER_MACROS, NAMESPACES
 from scheduler_engine.api.cel.nodes import Call, Const, Ident, ListOf, MapOf, Node, Select, parts_of
@@ -23,6 +25,8 @@ LOGICAL = 2
 DEEPEST = 40
 DEEPEST_TREE = 150
 """How deep brackets and operators can be nested here. Kubernetes' limits of 250 would exhaust Python's stack."""
+MOST_DIGITS = 21
+"""More digits make a number too large in any case."""
 EXPECTED = (
     "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 )
@@ -51,6 +55,12 @@ def _balanced(terms: list[Node], signs: list[Token]) -> Node:
     middle = len(signs) // 2
     left, right = _balanced(terms[: middle + 1], signs[:middle]), _balanced(terms[middle + 1 :], signs[middle + 1 :])
     return Call(signs[middle].at, f"_{signs[middle].text}_", [left, right])
+
+
+def _number(text: str) -> int:
+    """Return the number that digits stand for; one that is too large for 64 bits may be cut."""
+    base, digits = (16, text[2:]) if text[:2] == "0x" else (10, text)
+    return int(digits.lstrip("0")[:MOST_DIGITS] or "0", base)
 
 
 class _Parser:
@@ -228,11 +238,14 @@ class _Parser:
         sign = -1 if minus is not None else 1
         self.index += 1
         if token.kind == "double":
-            return Const(first.at, sign * float(token.text))
+            value = sign * float(token.text)
+            if math.isinf(value):
+                raise CelSyntaxError(first.at, "invalid double literal")
+            return Const(first.at, value)
         if token.kind == "int":
             return self.whole_number(first, token, sign)
         if token.kind == "uint" and minus is None:
-            number = int(token.text[:-1], 0 if token.text[:2] == "0x" else 10)
+            number = _number(token.text[:-1])
             if number > LARGEST_UINT:
                 raise CelSyntaxError(first.at, "invalid uint literal")
             return Const(first.at, Uint(number))
@@ -244,7 +257,7 @@ class _Parser:
         raise self.mismatched(EXPECTED)
 
     def whole_number(self, first: Token, token: Token, sign: int) -> Node:
-        number = sign * int(token.text, 16 if token.text[:2] == "0x" else 10)
+        number = sign * _number(token.text)
         if not -LARGEST_INT - 1 <= number <= LARGEST_INT:
             raise CelSyntaxError(first.at, "invalid int literal")
         return Const(first.at, number)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from scheduler_engine.api.cel.call_costs import LIST_COST, MAP_COST, PATTERN_FACTOR, STRING_FACTOR
 from scheduler_engine.api.cel.checking import Checked
 from scheduler_engine.api.cel.nodes import Call, Const, Fold, Ident, ListOf, MapOf, Node, Select
-from scheduler_engine.api.cel.types import BOOL, DOUBLE, INT, OPTIONAL, UINT, Type, parameters
+from scheduler_engine.api.cel.types import BOOL, DOUBLE, INT, OPTIONAL, UINT, Type, parameters, shown
 
 UNKNOWN = 2**64 - 1
 """The size of what has no known limit, and the largest cost."""
@@ -229,7 +229,7 @@ class _Coster:
 
     def equality(self, args: Sequence[Node]) -> int:
         one, other = (self.checked.types[arg] for arg in args)
-        return 1 if one == other and str(one[0]).partition(".")[0] in ("kubernetes", "net") else self.smaller(args)
+        return 1 if one == other and shown(one).partition(".")[0] in ("kubernetes", "net") else self.smaller(args)
 
     def walked(self, args: Sequence[Node]) -> int:
         """Return the cost of reading every item of a list, or every character."""

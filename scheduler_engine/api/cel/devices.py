@@ -32,6 +32,8 @@ FIELDS = {
     }
 }
 RESULTS = (BOOL, ANY)
+MOST_PROBLEMS = 100
+"""The most problems of an expression that are shown."""
 CONVERSION_PROBLEMS = {
     "int": "unsupported type conversion from 'int' to bool",
     "string": "unsupported native conversion from string to 'bool'",
@@ -71,7 +73,7 @@ def compile_selector(expression: str) -> Selector:
     try:
         root = parse(expression)
     except CelSyntaxError as problem:
-        return Selector(expression, f"compilation failed: {_marked(expression, [problem.problem])}")
+        return Selector(expression, f"compilation failed: {_marked(expression, problem.problems)}")
     checked = check(root, {"device": DEVICE}, FIELDS)
     problems = checked.problems or [*regex_problems(root), *literal_problems(root, checked)]
     if problems:
@@ -119,16 +121,19 @@ def names_in(expression: str) -> frozenset[str]:
 
 def _marked(expression: str, problems: list[Problem]) -> str:
     """Return the problems with the lines that they are in, as cel-go shows them."""
-    return "\n".join(_in_its_line(expression, problem) for problem in sorted(problems))
+    return "\n".join(_in_its_line(expression, problem) for problem in sorted(problems)[:MOST_PROBLEMS])
 
 
 def _in_its_line(expression: str, problem: Problem) -> str:
     start = expression.rfind("\n", 0, problem.at) + 1
     line = expression[start:].partition("\n")[0]
     column = problem.at - start
+    if not expression:
+        return f"ERROR: <input>:1:0: {problem.message}"
     dots = "".join("." if sign.isascii() else "\uff0e" for sign in line[:column])
-    number = expression.count("\n", 0, problem.at) + 1
-    return f"ERROR: <input>:{number}:{column + 1}: {problem.message}\n | {line}\n | {dots}^"
+    mark = "^" if line[column : column + 1].isascii() else "\uff3e"
+    number, shown = expression.count("\n", 0, problem.at) + 1, line.replace("\t", " ")
+    return f"ERROR: <input>:{number}:{column + 1}: {problem.message}\n | {shown}\n | {dots}{mark}"
 
 
 def device_value(driver: str, device: Mapping[str, Any]) -> dict[str, Any]:

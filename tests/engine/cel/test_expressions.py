@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine.api.cel.devices import MOST_COST, compile_selector, device_value
+from scheduler_engine.api.cel.reading import EXPECTED, EXPECTED_IN_INDEX, EXPECTED_INSIDE
 from scheduler_engine.api.cel.values import CelError
 
 DRIVER = "gpu.example.com"
@@ -80,13 +81,40 @@ def test_what_is_true_of_the_device(expression: str) -> None:
     assert inverted.matches(device_value(DRIVER, DEVICE)) is False
 
 
+FAILED = "compilation failed: "
+UNKNOWN = "Syntax error: token recognition error at"
+
+
 def marked(expression: str, at: int, message: str) -> str:
-    return f"compilation failed: ERROR: <input>:1:{at + 1}: {message}\n | {expression}\n | {'.' * at}^"
+    return f"{FAILED}ERROR: <input>:1:{at + 1}: {message}\n | {expression}\n | {'.' * at}^"
 
 
 INVALID: dict[str, tuple[int, str]] = {
     "syntax error here": (7, "Syntax error: mismatched input 'error' expecting <EOF>"),
-    "(true": (5, "Syntax error: mismatched input '<EOF>' expecting ')'"),
+    "(true": (5, "Syntax error: missing ')' at '<EOF>'"),
+    "((true": (6, "Syntax error: mismatched input '<EOF>' expecting ')'"),
+    "device.driver == 'a')": (20, "Syntax error: extraneous input ')' expecting <EOF>"),
+    "device.driver == 'a' 'b'": (21, "Syntax error: extraneous input ''b'' expecting <EOF>"),
+    "device.driver == == 'a'": (17, f"Syntax error: extraneous input '==' expecting {EXPECTED}"),
+    "device.driver ==": (16, f"Syntax error: mismatched input '<EOF>' expecting {EXPECTED}"),
+    "device.driver == 'a'; ": (20, "Syntax error: token recognition error at: ';'"),
+    "device.driver.": (14, "Syntax error: no viable alternative at input '.'"),
+    "device..driver": (7, "Syntax error: no viable alternative at input '..'"),
+    "device.true": (7, "Syntax error: mismatched input 'true' expecting IDENTIFIER"),
+    "device.`driver`": (7, "unsupported syntax: '`'"),
+    "-!true": (1, "Syntax error: no viable alternative at input '-!'"),
+    "!-1": (0, "found no matching overload for '!_' applied to '(int)'"),
+    "size(1 2)": (7, "Syntax error: extraneous input '2' expecting ')'"),
+    "size(,1)": (5, f"Syntax error: extraneous input ',' expecting {EXPECTED_INSIDE[')']}"),
+    "[1": (2, "Syntax error: mismatched input '<EOF>' expecting {']', ','}"),
+    "[": (1, f"Syntax error: mismatched input '<EOF>' expecting {EXPECTED_INSIDE[']']}"),
+    "[1,": (3, "Syntax error: missing ']' at '<EOF>'"),
+    "[,1]": (2, "Syntax error: extraneous input '1' expecting ']'"),
+    "[1 2]": (3, "Syntax error: extraneous input '2' expecting {']', ','}"),
+    "device[": (7, f"Syntax error: mismatched input '<EOF>' expecting {EXPECTED_IN_INDEX}"),
+    "{'a' 1}": (5, "Syntax error: missing ':' at '1'"),
+    "{'a':1 'b':2}": (7, "Syntax error: mismatched input ''b'' expecting {'}', ','}"),
+    "true ? 1": (8, "Syntax error: mismatched input '<EOF>' expecting ':'"),
     "device.nosuch": (6, "undefined field 'nosuch'"),
     "nosuch == 1": (0, "undeclared reference to 'nosuch' (in container '')"),
     "nosuch(1)": (6, "undeclared reference to 'nosuch' (in container '')"),
@@ -127,6 +155,26 @@ def test_an_error_in_a_later_line_shows_that_line() -> None:
     text = "undeclared reference to 'nosuch' (in container '')"
     expected = f"compilation failed: ERROR: <input>:2:3: {text}\n |   nosuch\n | ..^"
     assert compile_selector("true &&\n  nosuch").error == expected
+
+
+def test_several_errors_are_shown_in_order() -> None:
+    text = "device.driver = 'a'"
+    expected = marked(text, 14, "Syntax error: token recognition error at: '= '") + "\n"
+    expected += marked(text, 16, "Syntax error: extraneous input ''a'' expecting <EOF>").removeprefix(FAILED)
+    assert compile_selector(text).error == expected
+    assert compile_selector('"a\\qb" == 1').error.startswith(marked('"a\\qb" == 1', 0, f"{UNKNOWN}: '\"a\\q'"))
+    assert compile_selector(" && ".join(["nosuch"] * 150)).error.count("ERROR") == 100
+
+
+def test_an_empty_expression_has_no_line() -> None:
+    message = f"Syntax error: mismatched input '<EOF>' expecting {EXPECTED}"
+    assert compile_selector("").error == f"{FAILED}ERROR: <input>:1:0: {message}"
+
+
+def test_wide_signs_and_tabs_do_not_shift_the_mark() -> None:
+    assert compile_selector("'\u00e4'\t== \u00f6 1").error.startswith(
+        f"{FAILED}ERROR: <input>:1:8: {UNKNOWN}: '\u00f6'\n | '\u00e4' == \u00f6 1\n | .\uff0e.....\uff3e"
+    )
 
 
 def test_a_selector_gives_true_or_false() -> None:

@@ -45,10 +45,13 @@ LARGEST = {"driver": 63, KEYS: 63, "inner keys": 32, "entries": 32, "attribute":
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """``error``: why the expression cannot be used, "" if it can. ``cost``: the most that an evaluation can cost."""
+    """``error``: why the expression cannot be used, "" if it can; ``internal``: Kubernetes calls that an error of its
+    own. ``cost``: the most that an evaluation can cost.
+    """
 
     expression: str
     error: str = ""
+    internal: bool = False
     cost: int = 0
     step: Step | None = None
 
@@ -58,8 +61,20 @@ class Selector:
 
     def matches(self, device: Mapping[str, Any]) -> bool:
         """Return whether a device, as ``device_value`` returns it, matches. Raises CelError."""
+        return self._result(Run({"device": device}, MOST_COST))
+
+    def judge(self, device: Mapping[str, Any]) -> tuple[bool | str, int]:
+        """Return whether a device matches, or the text of an error; and what that has cost."""
+        run = Run({"device": device}, MOST_COST)
+        try:
+            result: bool | str = self._result(run)
+        except CelError as problem:
+            result = str(problem)
+        return result, MOST_COST - run.left
+
+    def _result(self, run: Run) -> bool:
         assert self.step is not None
-        result = self.step(Run({"device": device}, MOST_COST))
+        result = self.step(run)
         if not isinstance(result, bool):
             kind = name_of(result)
             problem = CONVERSION_PROBLEMS.get(kind, f"type conversion error from '{kind.rpartition('.')[2]}' to 'bool'")
@@ -84,8 +99,8 @@ def compile_selector(expression: str) -> Selector:
     try:
         step = plan(root, checked)
     except CelError as problem:
-        return Selector(expression, f"program instantiation failed: {problem}")
-    return Selector(expression, "", most_cost(root, checked, size_of), step)
+        return Selector(expression, f"program instantiation failed: {problem}", internal=True)
+    return Selector(expression, cost=most_cost(root, checked, size_of), step=step)
 
 
 def size_of(path: Path) -> int | None:

@@ -40,6 +40,7 @@ from scheduler_engine.api.cel.values import (
     OPERATORS,
     CelError,
     CelType,
+    Computed,
     Optional,
     Uint,
     bounded,
@@ -231,16 +232,20 @@ def _as_quantity(value: Quantity | int) -> Quantity:
 
 @typed("add", Quantity, (Quantity, int))
 def quantity_add(one: Quantity, other: Quantity | int) -> Quantity:
-    return added(one, _as_quantity(other))
+    return _computed(added(one, _as_quantity(other)))
 
 
 @typed("sub", Quantity, (Quantity, int))
 def quantity_sub(one: Quantity, other: Quantity | int) -> Quantity:
-    return added(one, negated(_as_quantity(other)))
+    return _computed(added(one, negated(_as_quantity(other))))
+
+
+def _computed(held: Quantity) -> Computed:
+    return Computed(held.nano, held.notation, held.written, held.digits, held.scale, held.wide)
 
 
 def _whole(amount: Quantity) -> bool:
-    return amount.nano % NANO == 0 and abs(amount.nano // NANO) <= LARGEST
+    return not amount.wide and amount.nano % NANO == 0 and abs(amount.nano // NANO) <= LARGEST
 
 
 @typed("asInteger", Quantity)
@@ -258,12 +263,6 @@ def value_of(value: Optional) -> Any:
     if not value.held:
         raise CelError("optional.none() dereference")
     return value.held[0]
-
-
-def or_value(value: Any, other: Any) -> Any:
-    if not isinstance(value, Optional):
-        return value
-    return value.held[0] if value.held else other
 
 
 def _non_zero(value: Any) -> Optional:
@@ -301,8 +300,6 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
     "value": value_of,
     "cel.@mapInsert": map_insert,
     "hasValue": typed("hasValue", Optional)(lambda value: bool(value.held)),
-    "or": typed("or", Optional, Optional)(lambda value, other: value if value.held else other),
-    "orValue": or_value,
     "charAt": char_at,
     "indexOf": index_of,
     "lastIndexOf": last_index_of,

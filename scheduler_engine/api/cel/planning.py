@@ -102,6 +102,8 @@ def _call(node: Call, checked: Checked) -> Step:
     special = SPECIAL.get(node.function)
     if special is not None and node.target is None:
         return special(node, checked)
+    if node.target is not None and node.function in ("or", "orValue"):
+        return _alternative(plan(node.target, checked), plan(node.args[0], checked), node.function == "orValue")
     name = checked.functions.get(node, node.function)
     target = [] if node.target is None or node in checked.functions else [node.target]
     if name == "_+_" and isinstance(node.args[0], Ident) and node.args[0].name == ACCU:
@@ -124,6 +126,20 @@ def _call(node: Call, checked: Checked) -> Step:
         return result
 
     return _once(step) if _is_constant(node) else step
+
+
+def _alternative(target: Step, other: Step, inside: bool) -> Step:
+    """Return an optional value, or what is in it; another one, which is not computed before, if there is none."""
+
+    def step(run: Run) -> Any:
+        value = target(run)
+        if not isinstance(value, Optional):
+            return value
+        if not value.held:
+            return other(run)
+        return value.held[0] if inside else value
+
+    return step
 
 
 def _grown(held: Step, added: Step) -> Step:

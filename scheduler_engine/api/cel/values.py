@@ -52,6 +52,12 @@ class Optional:
 NOTHING = Optional()
 
 
+class Computed(Quantity):
+    """A sum or difference. In Kubernetes no other quantity can be compared with it: it may only stand to the left."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Itself:
     """A key of a map that equals no other one."""
@@ -111,6 +117,8 @@ def equal(one: Any, other: Any) -> bool:
         one, other = _aligned(one, other)
         return bool(one == other)
     if isinstance(one, Quantity) and isinstance(other, Quantity):
+        if isinstance(other, Computed):
+            raise no_overload("_==_", one, other)
         return one.nano == other.nano
     if isinstance(one, Semver) and isinstance(other, Semver):
         return one.compare(other) == 0
@@ -215,8 +223,15 @@ def within(item: Any, container: Any) -> bool:
     if isinstance(container, dict):
         return key_of(item) in container
     if isinstance(container, list):
-        return any(equal(item, other) for other in container)
+        return any(_surely_equal(item, other) for other in container)
     raise no_overload("@in", item, container)
+
+
+def _surely_equal(one: Any, other: Any) -> bool:
+    try:
+        return equal(one, other)
+    except CelError:
+        return False
 
 
 def key_of(value: Any) -> Any:

@@ -69,6 +69,9 @@ TRUE = [
     "{[1]: 1}.size() == 1 && !(dyn([1]) in {1: 1})",
     f"cel.bind(x, {OWN}.nothing, true)",
     "dyn(1).orValue(2) == 1",
+    f'{OWN}.?model.orValue({OWN}.nothing) == "a100" && {OWN}.?index.or({OWN}.nothing).value() == 3',
+    "quantity('1Gi').add(quantity('1Gi')) == quantity('2Gi') && !(quantity('2Gi') in [quantity('1Gi').add(1)])",
+    "!quantity('8Ei').isInteger() && quantity('1.5k').isInteger()",
 ]
 
 
@@ -216,6 +219,7 @@ FAILS = {
     f"{OWN}.index.startsWith('a')": "no such overload",
     f"size({OWN}.index) == 1": "no such overload: size",
     "dyn(1).lowerAscii() == ''": "no such overload: lowerAscii(int)",
+    "quantity('2Gi') == quantity('1Gi').add(quantity('1Gi'))": "no such overload",
     "isIP(dyn(1))": "no such overload: isIP(int)",
     "dyn(1).containsIP('1.2.3.4')": "no such overload: containsIP(int, string)",
     "dyn(1).all(x, true)": "got 'types.Int', expected iterable type",

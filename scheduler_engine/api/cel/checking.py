@@ -17,6 +17,10 @@ Fields = Mapping[str, Mapping[str, Type]]
 """Name of an object's type → its fields."""
 
 
+MOST_PARTS = 200
+"""The most parts of a type. Kubernetes has no such limit."""
+
+
 @dataclass(slots=True)
 class Checked:
     """``types`` and ``overloads`` by node; ``functions``: calls of qualified names, such as ``optional.of``."""
@@ -55,6 +59,12 @@ class _Checker:
     def problem(self, node: Node, message: str) -> Type:
         self.found.problems.append(Problem(node.at, message))
         return ERROR
+
+    def limited(self, node: Node, item: Type) -> Type:
+        """Return a type; report one with too many parts: maps of maps can double it."""
+        if types.parts(item) <= MOST_PARTS:
+            return item
+        return self.problem(node, f"type has more than {MOST_PARTS} parts")
 
     def new_variable(self) -> Type:
         self.count += 1
@@ -140,7 +150,7 @@ class _Checker:
         if result is None:
             return self.no_match(node, function, args, method)
         self.found.overloads[node] = tuple(used)
-        return result
+        return self.limited(node, result)
 
     def logical(self, node: Call, function: str, args: tuple[Type, ...]) -> Type:
         wrong = [(part, item) for part, item in zip(node.args, args, strict=True) if not self.fits(item, BOOL)]
@@ -168,7 +178,7 @@ class _Checker:
         for index, part in enumerate(node.items):
             item = self.check(part)
             joined = self.join(part, joined, self.unwrapped(part, item) if index in node.optional else item)
-        return ("list", self.new_variable() if joined is None else joined)
+        return self.limited(node, ("list", self.new_variable() if joined is None else joined))
 
     def _mapof(self, node: MapOf) -> Type:
         keys: Type | None = None
@@ -177,7 +187,7 @@ class _Checker:
             keys = self.join(key, keys, self.check(key))
             item = self.check(value)
             values = self.join(value, values, self.unwrapped(value, item) if optional else item)
-        return ("map", keys or self.new_variable(), values or self.new_variable())
+        return self.limited(node, ("map", keys or self.new_variable(), values or self.new_variable()))
 
     def unwrapped(self, node: Node, item: Type) -> Type:
         """Return the type inside an optional one."""

@@ -38,6 +38,11 @@ def parameters(item: Type) -> tuple[Type, ...]:
     return item[1:] if item[0] not in ("param", "object") else ()  # type: ignore[return-value]
 
 
+def parts(item: Type) -> int:
+    """Return how many types a type consists of, with itself."""
+    return 1 + sum(map(parts, parameters(item)))
+
+
 def shown(item: Type, names: Mapping = MESSAGE_NAMES) -> str:
     """Return a type as messages show it. ``names``: what some types are called."""
     if item[0] in ("param", "object"):

@@ -340,6 +340,15 @@ def test_what_grows_quickly_is_stopped(case: str) -> None:
         selector.matches(device_value(DRIVER, DEVICE))
 
 
+def test_a_type_that_doubles_is_refused() -> None:
+    assert compile_selector(grown(5, "1", "{$: $}", "true")).error == ""
+    assert "type has more than 200 parts" in compile_selector(grown(30, "1", "{$: $}", "true")).error
+    inserted = grown(12, "{1: 1}", "[1].transformMap(i, x, $, $)", "true")
+    assert "found no matching overload" in compile_selector(inserted).error
+    entries = grown(12, "1", "{1: 1}.transformMapEntry(k, x, {$: $})", "true")
+    assert "type has more than 200 parts" in compile_selector(entries).error
+
+
 def test_a_long_list_is_walked() -> None:
     numbers = f"[{', '.join(['1'] * 2000)}]"
     assert compile_selector(f"{numbers} == {numbers}").matches(device_value(DRIVER, DEVICE)) is True

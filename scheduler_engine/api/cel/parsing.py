@@ -27,6 +27,8 @@ LOGICAL = 2
 DEEPEST = 40
 DEEPEST_TREE = 150
 """How deep brackets and operators can be nested here. Kubernetes' limits of 250 would exhaust Python's stack."""
+MOST_NODES = 10_000
+"""The most parts of an expression: each optMap() doubles those before it. Kubernetes has no such limit."""
 MOST_DIGITS = 21
 """More digits make a number too large in any case."""
 LITERAL_NAMES: dict[str, bool | None] = {"true": True, "false": False, "null": None}
@@ -35,9 +37,12 @@ LITERAL_NAMES: dict[str, bool | None] = {"true": True, "false": False, "null": N
 def parse(text: str) -> Node:
     """Return an expression. Raises CelSyntaxError."""
     root = _Parser(text).whole()
-    level, depth = [root], 0
+    level, depth, count = [root], 0, 0
     while level:
         depth += 1
+        count += len(level)
+        if count > MOST_NODES:
+            raise CelSyntaxError(level[0].at, f"expression has more than {MOST_NODES} parts")
         if depth > DEEPEST_TREE:
             raise too_deep(level[0].at)
         level = [part for node in level for part in parts_of(node)]

@@ -340,6 +340,12 @@ def test_what_grows_quickly_is_stopped(case: str) -> None:
         selector.matches(device_value(DRIVER, DEVICE))
 
 
+def test_an_expression_that_doubles_is_refused() -> None:
+    assert compile_selector(f"optional.of(1){'.optMap(x, x)' * 5}.hasValue()").error == ""
+    problem = compile_selector(f"optional.of(1){'.optMap(x, x)' * 30}.hasValue()").error
+    assert "expression has more than 10000 parts" in problem
+
+
 def test_a_type_that_doubles_is_refused() -> None:
     assert compile_selector(grown(5, "1", "{$: $}", "true")).error == ""
     assert "type has more than 200 parts" in compile_selector(grown(30, "1", "{$: $}", "true")).error

@@ -82,9 +82,9 @@ class Selector:
         return result
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def compile_selector(expression: str) -> Selector:
-    """Return the compiled selector; an invalid one has an ``error``."""
+    """Return the compiled selector; an invalid one has an ``error``, of up to 1 MB."""
     try:
         root = parse(expression)
     except CelSyntaxError as problem:

@@ -12,8 +12,8 @@ from typing import Any
 
 from scheduler_engine.api.cel.checking import check, literal_problems, regex_problems
 from scheduler_engine.api.cel.costs import KEYS, Path, most_cost
+from scheduler_engine.api.cel.functions import quantity, semver
 from scheduler_engine.api.cel.lexing import CelSyntaxError, Problem
-from scheduler_engine.api.cel.library import quantity, semver
 from scheduler_engine.api.cel.nodes import Const, Select, parts_of
 from scheduler_engine.api.cel.parsing import parse
 from scheduler_engine.api.cel.planning import plan

@@ -12,7 +12,7 @@ from typing import Any
 
 from scheduler_engine.api.cel.call_costs import COSTS, LIST_COST, MAP_COST
 from scheduler_engine.api.cel.checking import Checked
-from scheduler_engine.api.cel.library import FUNCTIONS
+from scheduler_engine.api.cel.functions import FUNCTIONS
 from scheduler_engine.api.cel.nodes import ACCU, Call, Const, Fold, Ident, ListOf, MapOf, Node, Select, parts_of
 from scheduler_engine.api.cel.running import Run, Step
 from scheduler_engine.api.cel.texts import pattern
@@ -216,26 +216,20 @@ def _not_strictly_false(node: Call, checked: Checked) -> Step:
     return step
 
 
-def _index(node: Call, checked: Checked) -> Step:
-    operand, key = (plan(part, checked) for part in node.args)
+def _index(optional: bool) -> Callable[[Call, Checked], Step]:
+    """``optional``: what is not there is an empty optional value. In one that is optional itself it always is."""
 
-    def step(run: Run) -> Any:
-        value, wanted = operand(run), key(run)
-        run.spend(1)
-        return _optional_field(value, wanted) if isinstance(value, Optional) else field_of(value, wanted)
+    def planned(node: Call, checked: Checked) -> Step:
+        operand, key = (plan(part, checked) for part in node.args)
 
-    return step
+        def step(run: Run) -> Any:
+            value, wanted = operand(run), key(run)
+            run.spend(1)
+            return (_optional_field if optional or isinstance(value, Optional) else field_of)(value, wanted)
 
+        return step
 
-def _optional_index(node: Call, checked: Checked) -> Step:
-    operand, key = (plan(part, checked) for part in node.args)
-
-    def step(run: Run) -> Any:
-        value, wanted = operand(run), key(run)
-        run.spend(1)
-        return _optional_field(value, wanted)
-
-    return step
+    return planned
 
 
 SPECIAL: dict[str, Callable[[Call, Checked], Step]] = {
@@ -243,9 +237,8 @@ SPECIAL: dict[str, Callable[[Call, Checked], Step]] = {
     "_||_": _logical(decides=True),
     "_?_:_": _conditional,
     "@not_strictly_false": _not_strictly_false,
-    "_[_]": _index,
-    "_[?_]": _optional_index,
-    "_?._": _optional_index,
+    "_[_]": _index(optional=False),
+    **dict.fromkeys(("_[?_]", "_?._"), _index(optional=True)),
 }
 
 

@@ -20,7 +20,7 @@ from sandbox.web.executing import execute_all
 from sandbox.words.say import say
 from sandbox.worker import jobs
 from sandbox.worker.errors import EngineError
-from sandbox.worker.jobs.importing import GONE, UploadedScenario
+from sandbox.worker.jobs.importing import GONE, ImportedCluster, UploadedScenario
 from scheduler_engine.errors import Rejected
 from scheduler_engine.importing import Choices
 
@@ -70,19 +70,26 @@ def _file(request: HttpRequest) -> UploadedFile:
     return file
 
 
-def create(path: str, choices: Choices) -> tuple[Sandbox, str, str]:
-    """Create the sandbox of a draft, and remove the draft. Return it, its edit token and the key of the chosen pod.
+def create(path: str, choices: Choices) -> tuple[Sandbox, str, ImportedCluster]:
+    """Create the sandbox of a draft, and remove the draft. Return the sandbox, its edit token and what was imported.
 
     If ``choices`` name a pod, step to where the scheduler refuses it.
     """
-    configuration, commands, pod, kubernetes = engines.of_file(jobs.import_commands, path, choices)
+    imported = engines.of_file(jobs.import_commands, path, choices)
     sandbox, token = store.create(
-        say("titles.imported"), configuration=configuration, setup=commands, kubernetes=kubernetes
+        say("titles.imported"),
+        configuration=imported.configuration,
+        setup=imported.commands,
+        kubernetes=imported.preview.kubernetes,
     )
+    remove(path)
+    if imported.pod:
+        _step_to(sandbox, imported.pod)
+    return sandbox, token, imported
+
+
+def remove(path: str) -> None:
     Path(path).unlink(missing_ok=True)
-    if pod:
-        _step_to(sandbox, pod)
-    return sandbox, token, pod
 
 
 def _step_to(sandbox: Sandbox, pod: str) -> None:

@@ -80,6 +80,11 @@ class ResourceSlice(KubeObject):
         return self.node_selector is not None and self.node_selector.matches(node_name, labels)
 
 
+def results_of(allocation: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the devices of an allocation, with the request of each."""
+    return ((allocation or {}).get("devices") or {}).get("results") or []
+
+
 class ResourceClaim(KubeObject):
     """A request for devices. ``allocation``: which it got."""
 
@@ -114,7 +119,7 @@ class ResourceClaim(KubeObject):
 
     def exclusive_devices(self) -> Iterator[DeviceId]:
         """Yield the devices that no other claim can get: all but those with admin access."""
-        for result in ((self.allocation or {}).get("devices") or {}).get("results") or ():
+        for result in results_of(self.allocation):
             if not result.get("adminAccess"):
                 yield DeviceId(result["driver"], result["pool"], result["device"])
 

@@ -19,6 +19,7 @@ from scheduler_engine.api.qos import BEST_EFFORT, qos_class
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import wrong_annotations
 from scheduler_engine.api.taints import MEMORY_PRESSURE, NOT_READY, UNREACHABLE
+from scheduler_engine.api.validation.devices import reservation_rules
 from scheduler_engine.apiserver.errors import forbidden, invalid
 from scheduler_engine.versions import Rules
 
@@ -342,6 +343,13 @@ def needed_driver(manifest: Manifest, objects: Server) -> Manifest:
     if not (objects.rules.volume_drivers_opt_in and objects.rules.needs_volume_drivers):
         return manifest
     return merge(manifest, {"spec": {NEEDED_DRIVER: bool((manifest.get("spec") or {}).get(NEEDED_DRIVER))}})
+
+
+def check_users(claim: Manifest) -> None:
+    """Raise ApiError if a claim for devices cannot have the users that its status names."""
+    status = claim.get("status") or {}
+    for problem in reservation_rules(status.get("reservedFor") or (), status.get("allocation") is not None):
+        raise invalid("ResourceClaim.resource.k8s.io", _name(claim), f"{problem.path}: {problem.message}")
 
 
 def admin_access(manifest: Manifest, objects: Server) -> Manifest:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.devices import FINALIZER, ResourceClaim
 from scheduler_engine.api.objects import KubeObject, Pod
+from scheduler_engine.api.validation.devices import MOST_CONSUMERS
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent, every_change, is_creation
@@ -170,10 +171,12 @@ class ResourceClaimController:
             number += 1
 
     def _reserve(self, pod: Pod) -> None:
-        """Add a pod on a node to the users of its claims that have devices."""
+        """Add a pod on a node to the users of its claims that have devices, if there is room."""
         for name in _names(pod):
             claim = self.api.get(CLAIM, f"{pod.namespace}/{name}")
-            if isinstance(claim, ResourceClaim) and claim.allocation is not None and not claim.reserved_for(pod.uid):
+            if not isinstance(claim, ResourceClaim) or claim.allocation is None or claim.reserved_for(pod.uid):
+                continue
+            if len(claim.consumers) < MOST_CONSUMERS:
                 consumer = {"resource": "pods", "name": pod.name, "uid": pod.uid}
                 self.api.patch(CLAIM, claim.key, {"status": {"reservedFor": [*claim.consumers, consumer]}})
 

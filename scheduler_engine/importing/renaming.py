@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_engine.api.devices import results_of
 from scheduler_engine.api.images import normalized_image_name
 from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
 from scheduler_engine.importing.kept import STAND_IN_SOURCE
@@ -217,10 +218,9 @@ class Renamer:
         return "/".join(self.names.of("request", part) for part in name.split("/"))
 
     def allocation(self, item: Manifest) -> Manifest:
-        results = (item.get("devices") or {}).get("results") or ()
         renamed = [
             {**one, "request": self.request(one["request"]), "pool": self.names.of("pool", one["pool"])}
-            for one in results
+            for one in results_of(item)
         ]
         selector = {"nodeSelector": self.tree(item["nodeSelector"])} if item.get("nodeSelector") else {}
         return {"devices": {"results": renamed}, **selector}

@@ -75,11 +75,10 @@ def _registered(hints: QueueingHintMap) -> tuple[tuple[str, tuple[str, ...]], ..
 class SchedulerParts:
     """The state of one scheduler. ``cycle`` is the running scheduling cycle, ``bindings`` the binding cycles beside it,
     oldest first. ``latest`` is the cycle that began last: until the next begins, the snapshot is unchanged.
-    ``ended`` is the cycle that ended last, for facts.
-    ``replica`` is its name in the trace, where it begins at entry number ``first_entry``. ``unheard``: uid → delayed
-    watch events of a pod; ``heard``: those whose time has come. ``pending_claims``
-    as in ``SchedulerServices``. ``counted``: name and labels of a metric that no trace
-    shows → its value.
+    ``ended`` is the cycle that ended last, for facts. ``replica`` is its name in the trace, where it begins at entry
+    number ``first_entry``. ``unheard``: uid → delayed watch events of a pod; ``heard``: those whose time has come.
+    ``pending_claims`` as in ``SchedulerServices``. ``counted``: name and labels of a metric that no trace shows → its
+    value.
     """
 
     def __init__(

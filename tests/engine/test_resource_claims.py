@@ -6,9 +6,11 @@ import copy
 import pickle
 from typing import Any
 
+import pytest
+
 from scheduler_engine import commands
-from scheduler_engine.api.devices import FINALIZER
-from scheduler_engine.api.objects import KubeObject
+from scheduler_engine.api.devices import FINALIZER, ResourceClaim
+from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
 from scheduler_engine.trace.events import EventRecorded
@@ -50,8 +52,9 @@ def cluster(*objects: Data | PodBuilder, devices: int = 1) -> Simulation:
     return simulation
 
 
-def claims(simulation: Simulation) -> list[KubeObject]:
-    return [*simulation.api.list("ResourceClaim")]
+def claims(simulation: Simulation) -> list[ResourceClaim]:
+    found = simulation.api.list("ResourceClaim")
+    return [claim for claim in found if isinstance(claim, ResourceClaim)]
 
 
 def place(simulation: Simulation, pod: str) -> str:
@@ -130,6 +133,28 @@ def test_a_pod_put_on_a_node_by_hand_uses_the_devices_that_its_claim_has() -> No
     simulation = cluster(made("ResourceClaim", "shared", wanting()), sharing("p"), sharing("q").node("n"))
     [claim] = claims(simulation)
     assert {consumer["name"] for consumer in claim.status["reservedFor"]} == {"p", "q"}
+
+
+def test_a_claim_has_at_most_256_users() -> None:
+    simulation = cluster(made("ResourceClaim", "shared", wanting()), sharing("p"))
+    [claim] = claims(simulation)
+    others = [{"resource": "pods", "name": f"q{number}", "uid": f"uid-{number}"} for number in range(256)]
+    with pytest.raises(ApiError) as caught:
+        simulation.api.patch("ResourceClaim", claim.key, {"status": {"reservedFor": [*claim.consumers, *others]}})
+    refused = "status.reservedFor: Too many: 257: must have at most 256 items"
+    assert caught.value.message == f'ResourceClaim.resource.k8s.io "shared" is invalid: {refused}'
+
+
+def test_a_pod_cannot_use_a_claim_twice() -> None:
+    twice = [{"name": name, "resourceClaimName": "shared"} for name in "ab"]
+    pod = make_pod("p").spec(resourceClaims=twice)
+    simulation = cluster(made("ResourceClaim", "shared", wanting()), pod, devices=2)
+    found = simulation.api.pod("default/p")
+    assert found is not None
+    refused = f'status.reservedFor[1].uid: Duplicate value: "{found.uid}"'
+    problem = f'ResourceClaim.resource.k8s.io "shared" is invalid: {refused}'
+    place, message = "PreBind plugin", f"add reservation to claim default/shared: {problem}"
+    assert [item["message"] for item in found.conditions] == [f'running {place} "DynamicResources": {message}']
 
 
 def test_a_claim_that_somebody_deletes_is_made_again() -> None:

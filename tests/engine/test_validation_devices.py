@@ -105,6 +105,13 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
             "ERROR: <input>:1:7: undefined field 'nosuch'\n | device.nosuch\n | ......^"
         ],
     ),
+    "an expression with a constant that has no value": (
+        claim(selecting('int("x") == 1')),
+        [
+            f"{REQUEST}.exactly.selectors[0].cel.expression: Internal error: program instantiation failed: "
+            "type conversion error from 'string' to 'int'"
+        ],
+    ),
     "an expression that may cost too much": (
         claim(selecting(EXPENSIVE)),
         [f"{REQUEST}.exactly.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit"],

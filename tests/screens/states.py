@@ -412,6 +412,20 @@ def stories(visit: Visit) -> Iterator[Shot]:
         page.context.close()
 
 
+def devices(visit: Visit) -> Iterator[Shot]:
+    """Visit devices on nodes, the claims that have them, and a pod that finds none."""
+    page = visit.workbench(scenario="devices-for-claims")
+    visit.press(page, "nnnnn")
+    yield Shot("cards", page, "cluster")
+    page.locator("#panel-cluster article[data-node]").first.click()
+    yield Shot("node chosen", page, "inspector")
+    page.locator("#panel-queues [data-pod]").first.click()
+    yield Shot("pod chosen", page, "inspector")
+    visit.tab(page, "filter")
+    page.locator("#panel-filter [data-why='DynamicResources']").first.click()
+    yield Shot("Filter", page, "decision")
+
+
 def unfit(visit: Visit) -> Iterator[Shot]:
     """Visit several candidates, unneeded criteria, and the message of a pod that fits nowhere."""
     page = visit.workbench(scenario="preemption-several-candidates")
@@ -855,6 +869,7 @@ JOURNEYS: dict[str, Journey] = {
     "drains": drains,
     "topology": topology,
     "tabs": tabs,
+    "devices": devices,
     "fits nowhere": unfit,
     "empty": empty,
     "site": site,

@@ -9,7 +9,7 @@ from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
 from sandbox.words.say import say
 from scheduler_engine.api.device_pools import Slices, gather_pools, indexed
-from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim, claim_of_entry
+from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim, claim_of_entry, results_of
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.scheme import view
 
@@ -66,7 +66,7 @@ def offers(world: World) -> Offers:
     held: dict[DeviceId, list[Holder]] = {}
     for claim in _claims(world):
         pods = tuple(_users(claim))
-        for item in _results(claim):
+        for item in results_of(claim.allocation):
             device = DeviceId(item["driver"], item["pool"], item["device"])
             held.setdefault(device, []).append(Holder(claim.name, pods, bool(item.get("adminAccess"))))
     return Offers(indexed(view(item) for item in world.objects.get("ResourceSlice", {}).values()), held)
@@ -107,7 +107,7 @@ def _claim_row(world: World, pod: Pod, entry: Mapping[str, Any]) -> ClaimRow:
         return ClaimRow(entry["name"], name, "", say("devices.missing"), (), ())
     claim = view(stored)
     assert isinstance(claim, ResourceClaim)
-    devices = tuple((item["request"], f"{item['pool']}/{item['device']}") for item in _results(claim))
+    devices = tuple((item["request"], f"{item['pool']}/{item['device']}") for item in results_of(claim.allocation))
     state = "" if devices else say("devices.no-devices-yet")
     others = tuple(user for user in _users(claim) if user[0] != pod.key)
     return ClaimRow(entry["name"], name, "; ".join(_wants(claim)), state, devices, others)
@@ -118,10 +118,6 @@ def _claims(world: World) -> Iterator[ResourceClaim]:
         claim = view(item)
         assert isinstance(claim, ResourceClaim)
         yield claim
-
-
-def _results(claim: ResourceClaim) -> list[dict[str, Any]]:
-    return ((claim.allocation or {}).get("devices") or {}).get("results") or []
 
 
 def _users(claim: ResourceClaim) -> Iterator[tuple[str, str]]:

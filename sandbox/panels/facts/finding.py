@@ -34,7 +34,16 @@ LONGEST_WANTED = 80
 """Characters of a text to find."""
 EDIT = "edit"
 """Leads to the form or the YAML of the object, for people who may change it."""
+READ = "read"
+"""Leads to the YAML of the object."""
 OWNERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget", "PriorityClass")
+
+
+def for_readers(hits: list[Hit]) -> list[Hit]:
+    """Return hits that lead to the YAML of an object instead of the form, for people who may not change it."""
+    return [
+        hit._replace(leads={READ if name == EDIT else name: value for name, value in hit.leads.items()}) for hit in hits
+    ]
 
 
 def find(world: World, query: str) -> tuple[list[Hit], int]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Literal
 
 from django.http import HttpRequest
 from ninja import Field, Query, Router, Schema, Status
 
 from sandbox.changes.opening import open_uploaded
-from sandbox.pool import engines
 from sandbox.web import imports
 from sandbox.web.api import shapes
 from sandbox.web.api.access import PROBLEMS, addresses_of, check_rate
 from sandbox.words.say import say
-from sandbox.worker import jobs
 from scheduler_engine.importing import Choices
 from scheduler_engine.versions import VERSIONS
 
@@ -93,12 +90,13 @@ def import_cluster(request: HttpRequest, chosen: Query[Chosen]) -> Any:
     names = tuple(chosen.without), tuple(chosen.without_kind)
     choices = Choices(*names, chosen.made_up, chosen.pod, chosen.kubernetes)
     try:
-        preview = engines.of_file(jobs.import_preview, path, choices)
-        sandbox, token, pod = imports.create(path, choices)
-    finally:
-        Path(path).unlink(missing_ok=True)
+        sandbox, token, imported = imports.create(path, choices)
+    except BaseException:
+        imports.remove(path)
+        raise
+    preview = imported.preview
     shown = {
-        "pod": pod,
+        "pod": imported.pod,
         "kubernetes": preview.kubernetes,
         "version": preview.version,
         "notices": preview.notices,

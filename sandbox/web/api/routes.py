@@ -18,7 +18,7 @@ from sandbox.content.scenarios import scenarios
 from sandbox.content.shelf import placed_lesson
 from sandbox.limits.quotas import check_size
 from sandbox.panels import PANELS
-from sandbox.panels.facts.finding import LONGEST_WANTED
+from sandbox.panels.facts.finding import LONGEST_WANTED, for_readers
 from sandbox.panels.view import View
 from sandbox.pool import engines
 from sandbox.storage.models import LONGEST_TITLE, Sandbox, printable
@@ -196,7 +196,8 @@ def find(
 ) -> Any:
     access = access_to(request, sandbox_id, token, False)
     hits, more = engines.read(access.sandbox, jobs.find, q, moment_of(at))
-    return {"hits": [hit._asdict() for hit in hits], "more": more}
+    shown = hits if access.can_edit else for_readers(hits)
+    return {"hits": [hit._asdict() for hit in shown], "more": more}
 
 
 @router.get(f"{ONE}/log", response={200: shapes.Log, **PROBLEMS}, summary=say("api.log"))

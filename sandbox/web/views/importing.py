@@ -101,9 +101,9 @@ def preview(request: HttpRequest, key: str) -> HttpResponse:
 @with_errors
 def open_import(request: HttpRequest, key: str) -> HttpResponse:
     """Create the sandbox. If the form names a pod, step to where the scheduler refuses it."""
-    sandbox, token, pod = imports.create(imports.path_of(key), _choices(request.POST))
+    sandbox, token, imported = imports.create(imports.path_of(key), _choices(request.POST))
     address = reverse("workbench", args=[sandbox.pk, token])
-    return redirect(f"{address}?{urlencode({'pod': pod})}" if pod else address)
+    return redirect(f"{address}?{urlencode({'pod': imported.pod})}" if imported.pod else address)
 
 
 def _choices(data: QueryDict) -> Choices:

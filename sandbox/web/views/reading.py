@@ -10,7 +10,7 @@ from django.shortcuts import render
 
 from sandbox.content.scenarios import scenarios
 from sandbox.panels import PANELS, TABS
-from sandbox.panels.facts.finding import EDIT, LONGEST_WANTED, Hit
+from sandbox.panels.facts.finding import LONGEST_WANTED, Hit, for_readers
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.view import View
 from sandbox.pool import engines
@@ -23,8 +23,6 @@ from scheduler_engine.metrics import CONTENT_TYPE
 T = TypeVar("T")
 
 MOST_NAMED = 8
-READ = "read"
-"""The lead to the object's YAML, for visitors who may not change it."""
 
 
 @reads
@@ -58,10 +56,7 @@ def find(request: HttpRequest, access: Access) -> HttpResponse:
         at = View.from_mapping(request.GET.dict()).at
         hits, more = engines.read(access.sandbox, jobs.find, wanted, at)
         if not access.can_edit:
-            hits = [
-                hit._replace(leads={READ if name == EDIT else name: value for name, value in hit.leads.items()})
-                for hit in hits
-            ]
+            hits = for_readers(hits)
     low = wanted.casefold()
 
     def named(things: Iterable[Any], name: Callable[[Any], str]) -> list[Any]:

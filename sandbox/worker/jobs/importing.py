@@ -24,7 +24,7 @@ from sandbox.worker.live import Live
 from scheduler_engine import commands
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 from scheduler_engine.framework.extension_points import STAGES
-from scheduler_engine.importing import Choices, Gathered, Notice, Skipped, Summary, gather, prepare
+from scheduler_engine.importing import Choices, Gathered, Import, Notice, Skipped, Summary, gather, prepare
 from scheduler_engine.scenario import Scenario, read_scenario
 from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
@@ -63,6 +63,15 @@ class UploadedScenario(NamedTuple):
     priority_numbers: bool
     kubernetes: str
     feature_gates: dict[str, bool] | None
+
+
+class ImportedCluster(NamedTuple):
+    """An import, with the commands that create the cluster. ``pod``: the key of the chosen pod, under its name here."""
+
+    preview: Preview
+    configuration: Data | None
+    commands: list[Data]
+    pod: str
 
 
 @uploading
@@ -121,7 +130,10 @@ def import_read(live: Live, position: Position, upload: str, path: str, name: st
 @uploading
 def import_preview(live: Live, position: Position, path: str, choices: Choices) -> Preview:
     """Return a preview of the import at ``path``. Raises ``Rejected``."""
-    prepared = prepare(_load(path), choices)
+    return _preview(prepare(_load(path), choices))
+
+
+def _preview(prepared: Import) -> Preview:
     terminating, configured = len(prepared.terminating), prepared.configuration is not None
     version = prepared.version_in_words()
     return Preview(
@@ -136,12 +148,10 @@ def import_preview(live: Live, position: Position, path: str, choices: Choices) 
 
 
 @uploading
-def import_commands(
-    live: Live, position: Position, path: str, choices: Choices
-) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str, str]:
-    """Return configuration, commands that create the cluster, key of the chosen pod, version. Raises ``Rejected``."""
+def import_commands(live: Live, position: Position, path: str, choices: Choices) -> ImportedCluster:
+    """Return the import at ``path``. Raises ``Rejected``."""
     prepared = prepare(_load(path), choices)
-    return prepared.configuration, prepared.commands(), prepared.pod, prepared.kubernetes
+    return ImportedCluster(_preview(prepared), prepared.configuration, prepared.commands(), prepared.pod)
 
 
 @reading

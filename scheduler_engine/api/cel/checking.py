@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from scheduler_engine.api.cel import types
@@ -15,6 +15,10 @@ from scheduler_engine.api.cel.values import CelError, name_of
 
 Fields = Mapping[str, Mapping[str, Type]]
 """Name of an object's type → its fields."""
+
+
+MOST_PARTS = 200
+"""The most parts of a type. Kubernetes has no such limit."""
 
 
 @dataclass(slots=True)
@@ -41,7 +45,7 @@ class _Checker:
         self.found = Checked()
         self.mapping: types.Mapping = {}
         self.scopes: list[Mapping[str, Type]] = [
-            {name: ("type", item) for name, item in types.SIMPLE.items()},
+            {name: ("type", item) for name, item in types.NAMEABLE.items()},
             variables,
         ]
         self.objects = objects
@@ -55,6 +59,12 @@ class _Checker:
     def problem(self, node: Node, message: str) -> Type:
         self.found.problems.append(Problem(node.at, message))
         return ERROR
+
+    def limited(self, node: Node, item: Type) -> Type:
+        """Return a type; report one with too many parts: maps of maps can double it."""
+        if types.parts(item) <= MOST_PARTS:
+            return item
+        return self.problem(node, f"type has more than {MOST_PARTS} parts")
 
     def new_variable(self) -> Type:
         self.count += 1
@@ -140,7 +150,7 @@ class _Checker:
         if result is None:
             return self.no_match(node, function, args, method)
         self.found.overloads[node] = tuple(used)
-        return result
+        return self.limited(node, result)
 
     def logical(self, node: Call, function: str, args: tuple[Type, ...]) -> Type:
         wrong = [(part, item) for part, item in zip(node.args, args, strict=True) if not self.fits(item, BOOL)]
@@ -168,7 +178,7 @@ class _Checker:
         for index, part in enumerate(node.items):
             item = self.check(part)
             joined = self.join(part, joined, self.unwrapped(part, item) if index in node.optional else item)
-        return ("list", self.new_variable() if joined is None else joined)
+        return self.limited(node, ("list", self.new_variable() if joined is None else joined))
 
     def _mapof(self, node: MapOf) -> Type:
         keys: Type | None = None
@@ -177,7 +187,7 @@ class _Checker:
             keys = self.join(key, keys, self.check(key))
             item = self.check(value)
             values = self.join(value, values, self.unwrapped(value, item) if optional else item)
-        return ("map", keys or self.new_variable(), values or self.new_variable())
+        return self.limited(node, ("map", keys or self.new_variable(), values or self.new_variable()))
 
     def unwrapped(self, node: Node, item: Type) -> Type:
         """Return the type inside an optional one."""
@@ -217,7 +227,7 @@ class _Checker:
             first, second = (INT, inner[0]) if node.second else (inner[0], DYN)
         elif items[0] == "map":
             first, second = inner
-        elif types.is_dynamic(items) or items == ERROR or items[0] == "param":
+        elif items in (DYN, ERROR) or items[0] == "param":
             self.fits(DYN, items)
         else:
             limits = "(must be list, map, or dynamic)"
@@ -258,6 +268,33 @@ def regex_problems(root: Node) -> list[Problem]:
             except CelError:
                 found.append(Problem(text.at, "invalid matches argument"))
     return found
+
+
+def literal_problems(root: Node, checked: Checked) -> list[Problem]:
+    """Return the items, keys and values of literals that have another type than the first."""
+    found, waiting = list[Problem](), [root]
+    while waiting:
+        node = waiting.pop()
+        waiting += parts_of(node)
+        if isinstance(node, ListOf):
+            parts = [(item, index in node.optional) for index, item in enumerate(node.items)]
+            found += list(_mixed(parts, checked))[:1]
+        elif isinstance(node, MapOf):
+            found += _mixed([(key, False) for key, _, _ in node.entries], checked)
+            found += _mixed([(value, optional) for _, value, optional in node.entries], checked)
+    return found
+
+
+def _mixed(parts: list[tuple[Node, bool]], checked: Checked) -> Iterator[Problem]:
+    """Yield the parts whose type differs from that of the first. The types of optional ones are those inside."""
+    kinds = [_inside(checked.types[part]) if optional else checked.types[part] for part, optional in parts]
+    for (part, _), kind in zip(parts, kinds, strict=True):
+        if kind != kinds[0]:
+            yield Problem(part.at, f"expected type '{shown(kinds[0])}' but found '{shown(kind)}'")
+
+
+def _inside(item: Type) -> Type:
+    return types.parameters(item)[0] if item[0] == OPTIONAL else item
 
 
 def calls(node: Node) -> list[Call]:

@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from scheduler_engine.api.cel.call_costs import LIST_COST, MAP_COST, PATTERN_FACTOR, STRING_FACTOR
 from scheduler_engine.api.cel.checking import Checked
 from scheduler_engine.api.cel.nodes import Call, Const, Fold, Ident, ListOf, MapOf, Node, Select
-from scheduler_engine.api.cel.planning import LIST_COST, MAP_COST, PATTERN_FACTOR, STRING_FACTOR
-from scheduler_engine.api.cel.types import BOOL, DOUBLE, INT, OPTIONAL, UINT, Type, parameters
+from scheduler_engine.api.cel.types import BOOL, DOUBLE, INT, OPTIONAL, UINT, Type, parameters, shown
 
 UNKNOWN = 2**64 - 1
 """The size of what has no known limit, and the largest cost."""
@@ -42,7 +42,7 @@ def _capped(number: float) -> int:
 
 
 def scaled(size: int, factor: float) -> int:
-    return UNKNOWN if size >= UNKNOWN else _capped(size * factor)
+    return _capped(size * factor)
 
 
 def product(one: int, other: int) -> int:
@@ -229,7 +229,7 @@ class _Coster:
 
     def equality(self, args: Sequence[Node]) -> int:
         one, other = (self.checked.types[arg] for arg in args)
-        return 1 if one == other and str(one[0]).partition(".")[0] in ("kubernetes", "net") else self.smaller(args)
+        return 1 if one == other and shown(one).partition(".")[0] in ("kubernetes", "net") else self.smaller(args)
 
     def walked(self, args: Sequence[Node]) -> int:
         """Return the cost of reading every item of a list, or every character."""
@@ -263,6 +263,10 @@ def _of(position: int, factor: float = STRING_FACTOR) -> Rule:
     return lambda coster, args: scaled(coster.size(args[position]), factor)
 
 
+def _pairs(coster: _Coster, args: Sequence[Node]) -> int:
+    return product(coster.size(args[0]), coster.size(args[1]))
+
+
 def _sum(coster: _Coster, args: Sequence[Node]) -> int:
     return min(coster.size(args[0]) + coster.size(args[1]), UNKNOWN)
 
@@ -285,6 +289,8 @@ def _joined(coster: _Coster, args: Sequence[Node]) -> int:
     return min(product(count, UNKNOWN if item is None else item) + between, UNKNOWN)
 
 
+CONTAINS_IP, CONTAINS_CIDR = 4, 7
+"""The costs of comparing the 16 bytes of addresses."""
 COSTS: Mapping[str, Rule] = {
     **dict.fromkeys(("startsWith", "endsWith"), _of(1)),
     **dict.fromkeys(("lowerAscii", "upperAscii", "substring", "trim", "string_to_bytes", "bytes_to_string"), _of(0)),
@@ -293,7 +299,14 @@ COSTS: Mapping[str, Rule] = {
     **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _Coster.walked),
     **dict.fromkeys(("find", "findAll", "matches_string"), _Coster.matching),
     **dict.fromkeys(("less_string", "greater_string", "less_equals_string", "greater_equals_string"), _Coster.smaller),
-    **dict.fromkeys(("_==_", "_!=_"), _Coster.equality),
+    "_==_": _Coster.equality,
+    "_!=_": _Coster.smaller,
+    **dict.fromkeys(("sets.contains", "sets.intersects"), lambda coster, args: 1 + _pairs(coster, args)),
+    "sets.equivalent": lambda coster, args: 1 + 2 * _pairs(coster, args),
+    "cidr_contains_ip_ip": lambda coster, args: CONTAINS_IP,
+    "cidr_contains_ip_string": lambda coster, args: CONTAINS_IP + _of(1)(coster, args),
+    "cidr_contains_cidr": lambda coster, args: CONTAINS_CIDR,
+    "cidr_contains_cidr_string": lambda coster, args: CONTAINS_CIDR + _of(1)(coster, args),
     "in_list": lambda coster, args: coster.size(args[1]),
     "add_string": lambda coster, args: scaled(_sum(coster, args), STRING_FACTOR),
     "contains": lambda coster, args: product(_of(0)(coster, args), _of(1)(coster, args)),

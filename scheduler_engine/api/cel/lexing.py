@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sys
 from typing import NamedTuple
 
 
@@ -15,11 +15,11 @@ class Problem(NamedTuple):
 
 
 class CelSyntaxError(Exception):
-    """Holds one ``Problem``."""
+    """An expression cannot be read. ``problems``: what is wrong with it, at least one."""
 
     def __init__(self, at: int, message: str) -> None:
         super().__init__(message)
-        self.problem = Problem(at, message)
+        self.problems = [Problem(at, message)]
 
 
 class Token(NamedTuple):
@@ -30,42 +30,61 @@ class Token(NamedTuple):
     at: int
 
 
+_ESCAPED = r"\\(?:[abfnrtv\"'`?\\]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})"
+_ONE_LINE = rf"""\"(?:{_ESCAPED}|[^\"\\\n\r])*\"|'(?:{_ESCAPED}|[^'\\\n\r])*'"""
+_PARTLY_ESCAPED = r"\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?"
 _TOKEN = re.compile(
-    r"""
+    rf"""
     (?P<space>[\t\r\n\f ]+|//[^\n]*)
-  | (?P<bytes>[bB][rR]?(?:\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"(?:\\.|[^"\\\n\r])*"|'(?:\\.|[^'\\\n\r])*'))
-  | (?P<string>[rR](?:\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"[^"\n\r]*"|'[^'\n\r]*')
-      |\"{3}(?:\\.|[^\\])*?\"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n\r])*"|'(?:\\.|[^'\\\n\r])*')
+  | (?P<bytes>[bB][rR]?(?:\"{{3}}[\s\S]*?\"{{3}}|'{{3}}[\s\S]*?'{{3}}|{_ONE_LINE}))
+  | (?P<string>[rR](?:\"{{3}}[\s\S]*?\"{{3}}|'{{3}}[\s\S]*?'{{3}}|"[^"\n\r]*"|'[^'\n\r]*')
+      |\"{{3}}(?:{_ESCAPED}|[^\\])*?\"{{3}}|'{{3}}(?:{_ESCAPED}|[^\\])*?'{{3}}|{_ONE_LINE})
   | (?P<double>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)
   | (?P<uint>0x[0-9a-fA-F]+[uU]|\d+[uU])
   | (?P<int>0x[0-9a-fA-F]+|\d+)
   | (?P<ident>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<quoted>`[A-Za-z0-9_.\-/ ]+`)
-  | (?P<sign>==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()\[\]{}])
+  | (?P<sign>==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()\[\]{{}}])
     """,
     re.VERBOSE | re.ASCII,
 )
+_BEGUN = re.compile(
+    rf"""[&|=]
+  | (?P<quote>["'])(?:{_ESCAPED}|(?!(?P=quote))[^\\\n\r])*(?:{_PARTLY_ESCAPED})?
+  | `[A-Za-z0-9_.\-/ ]*
+    """,
+    re.VERBOSE | re.ASCII,
+)
+"""The beginning of a token that has no valid end."""
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ESCAPE = re.compile(r"\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of an expression, ``end`` last. Raises CelSyntaxError for a sign that begins none."""
-    at = 0
+def tokens(text: str) -> tuple[list[Token], list[Problem]]:
+    """Return the tokens of an expression, ``end`` last, and what is no token. That is left out."""
+    found, problems, at = list[Token](), list[Problem](), 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            shown = text[at] if text[at] not in "\"'`" else text[at:]
-            raise CelSyntaxError(at, f"Syntax error: token recognition error at: '{shown}'")
+            end = _end_of_no_token(text, at)
+            problems.append(Problem(at, f"Syntax error: token recognition error at: '{text[at:end]}'"))
+            at = end
+            continue
         kind = str(match.lastgroup)
         if kind != "space":
-            yield Token(match[0] if kind == "sign" else kind, match[0], at)
+            found.append(Token(match[0] if kind == "sign" else kind, match[0], at))
         at = match.end()
-    yield Token("end", "<EOF>", at)
+    return [*found, Token("end", "<EOF>", at)], problems
+
+
+def _end_of_no_token(text: str, at: int) -> int:
+    """Return where the first sign is passed with which no token can continue."""
+    match = _BEGUN.match(text, at)
+    return min(len(text), (at if match is None else match.end()) + 1)
 
 
 def string_value(token: Token) -> str:
-    """Return the text that a literal stands for. Raises CelSyntaxError for an invalid escape."""
+    """Return the text that a literal stands for. Raises CelSyntaxError for what is no character."""
     raw, body = _body(token.text)
     return body if raw else _ESCAPE.sub(lambda match: _character(match, token), body)
 
@@ -78,6 +97,8 @@ def bytes_value(token: Token) -> bytes:
     parts, at = [], 0
     for match in _ESCAPE.finditer(body):
         parts.append(body[at : match.start()].encode())
+        if match[2] or match[3]:
+            raise CelSyntaxError(token.at, "unable to unescape string")
         digits = int(match[1], 16) if match[1] else int(match[4], 8) if match[4] else None
         parts.append(_character(match, token).encode() if digits is None else bytes([digits]))
         at = match.end()
@@ -91,13 +112,14 @@ def _body(text: str) -> tuple[bool, str]:
     return raw, text[3:-3] if long else text[1:-1]
 
 
+def _code_point(number: int, token: Token) -> str:
+    if number > sys.maxunicode or 0xD800 <= number < 0xE000:
+        raise CelSyntaxError(token.at, "invalid unicode code point")
+    return chr(number)
+
+
 def _character(match: re.Match[str], token: Token) -> str:
     for number, base in ((match[1], 16), (match[2], 16), (match[3], 16), (match[4], 8)):
         if number:
-            return chr(int(number, base))
-    sign = match[5]
-    if sign in _ESCAPES:
-        return _ESCAPES[sign]
-    if sign in "\\\"'`?":
-        return sign
-    raise CelSyntaxError(token.at, f"Syntax error: token recognition error at: '{token.text}'")
+            return _code_point(int(number, base), token)
+    return _ESCAPES.get(match[5], match[5])

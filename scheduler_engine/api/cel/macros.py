@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scheduler_engine.api.cel.lexing import CelSyntaxError
-from scheduler_engine.api.cel.nodes import ACCU, Call, Const, Fold, Ident, ListOf, Node, Select
+from scheduler_engine.api.cel.nodes import ACCU, Call, Const, Fold, Ident, ListOf, MapOf, Node, Select
 
 NAMESPACES = ("cel", "sets", "optional")
 """Names before functions, of which no item is a list."""
 NO_VARIABLE = "#unused"
+OLD_ACCU = "__result__"
+"""What the value of a comprehension was called before: no variable may be called so."""
+NO_NAME = "argument is not an identifier"
+INSERT = "cel.@mapInsert"
 
 
-def _variable(node: Node) -> str:
+def _variable(node: Node, problem: str = "argument must be a simple name") -> str:
     if not isinstance(node, Ident):
-        raise CelSyntaxError(node.at, "argument must be a simple name")
-    if node.name == ACCU:
-        raise CelSyntaxError(node.at, f"iteration variable overwrites accumulator variable: {node.name}")
+        raise CelSyntaxError(node.at, problem)
+    if node.name in (ACCU, OLD_ACCU):
+        raise CelSyntaxError(node.at, "iteration variable overwrites accumulator variable")
     return node.name
 
 
 def _variables(args: list[Node]) -> tuple[str, str]:
     first = _variable(args[0])
-    return first, _variable(args[1]) if len(args) > 1 else ""
+    second = _variable(args[1]) if len(args) > 1 else ""
+    if first == second:
+        raise CelSyntaxError(args[1].at, f"duplicate variable name: {first}")
+    return first, second
 
 
 def _fold(at: int, names: tuple[str, str], items: Node, start: Node, condition: Node, step: Node, result: Node) -> Node:
@@ -56,11 +63,11 @@ def _map(at: int, items: Node, args: list[Node]) -> Node:
     step: Node = Call(at, "_+_", [_accu(at), ListOf(at, [args[-1]])])
     if len(args) == 3:
         step = Call(at, "_?_:_", [args[1], step, _accu(at)])
-    return _fold(at, (_variable(args[0]), ""), items, ListOf(at, []), Const(at, True), step, _accu(at))
+    return _fold(at, (_variable(args[0], NO_NAME), ""), items, ListOf(at, []), Const(at, True), step, _accu(at))
 
 
 def _filter(at: int, items: Node, args: list[Node]) -> Node:
-    name = _variable(args[0])
+    name = _variable(args[0], NO_NAME)
     taken = Call(at, "_+_", [_accu(at), ListOf(at, [Ident(args[0].at, name)])])
     step = Call(at, "_?_:_", [args[1], taken, _accu(at)])
     return _fold(at, (name, ""), items, ListOf(at, []), Const(at, True), step, _accu(at))
@@ -71,6 +78,18 @@ def _transform_list(at: int, items: Node, args: list[Node]) -> Node:
     if len(args) == 4:
         step = Call(at, "_?_:_", [args[2], step, _accu(at)])
     return _fold(at, _variables(args[:2]), items, ListOf(at, []), Const(at, True), step, _accu(at))
+
+
+def _transform_map(whole_entries: bool) -> Callable[[int, Node, list[Node]], Node]:
+    def macro(at: int, items: Node, args: list[Node]) -> Node:
+        names = _variables(args[:2])
+        entry = [args[-1]] if whole_entries else [Ident(args[0].at, names[0]), args[-1]]
+        step: Node = Call(at, INSERT, [_accu(at), *entry])
+        if len(args) == 4:
+            step = Call(at, "_?_:_", [args[2], step, _accu(at)])
+        return _fold(at, names, items, MapOf(at, []), Const(at, True), step, _accu(at))
+
+    return macro
 
 
 def _has(at: int, args: list[Node]) -> Node:
@@ -105,13 +124,17 @@ MEMBER_MACROS: dict[tuple[str, int], Callable[[int, Node, list[Node]], Node]] = 
     ("exists", 2): _exists,
     ("exists", 3): _exists,
     ("exists_one", 2): _exists_one,
-    ("existsOne", 2): _exists_one,
+    ("exists_one", 3): _exists_one,
     ("existsOne", 3): _exists_one,
     ("map", 2): _map,
     ("map", 3): _map,
     ("filter", 2): _filter,
     ("transformList", 3): _transform_list,
     ("transformList", 4): _transform_list,
+    ("transformMap", 3): _transform_map(whole_entries=False),
+    ("transformMap", 4): _transform_map(whole_entries=False),
+    ("transformMapEntry", 3): _transform_map(whole_entries=True),
+    ("transformMapEntry", 4): _transform_map(whole_entries=True),
     ("optMap", 2): _opt_map(flat=False),
     ("optFlatMap", 2): _opt_map(flat=True),
 }

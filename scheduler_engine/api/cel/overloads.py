@@ -85,6 +85,8 @@ uint string -> uint string_to_uint64
 .startsWith string string -> bool starts_with_string
 matches string string -> bool matches
 .matches string string -> bool matches_string
+cel.@mapInsert map(A,B) A B -> map(A,B) @mapInsert_key_value
+cel.@mapInsert map(A,B) map(A,B) -> map(A,B) @mapInsert_map
 optional.of A -> optional_type(A) optional_of
 optional.ofNonZeroValue A -> optional_type(A) optional_ofNonZeroValue
 optional.none -> optional_type(A) optional_none

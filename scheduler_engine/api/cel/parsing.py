@@ -1,13 +1,17 @@
 """Parse an expression. Source: upstream ``cel-go/parser/{parser.go,gen/CEL.g4}``.
 
-Errors of syntax have the texts of ANTLR in the common cases.
+Errors of syntax have the texts of ANTLR in the common cases; after some only the first is shown.
 """
 
 from __future__ import annotations
 
-from scheduler_engine.api.cel.lexing import CelSyntaxError, Token, bytes_value, string_value, tokens
+import math
+from collections.abc import Iterator
+
+from scheduler_engine.api.cel.lexing import CelSyntaxError, Token, bytes_value, string_value
 from scheduler_engine.api.cel.macros import GLOBAL_MACROS, MEMBER_MACROS, NAMESPACES
 from scheduler_engine.api.cel.nodes import Call, Const, Ident, ListOf, MapOf, Node, Select, parts_of
+from scheduler_engine.api.cel.reading import BEGINNINGS, EXPECTED, EXPECTED_IN_INDEX, Reader
 from scheduler_engine.api.cel.values import LARGEST_INT, LARGEST_UINT, Uint
 
 RESERVED = frozenset(
@@ -23,17 +27,22 @@ LOGICAL = 2
 DEEPEST = 40
 DEEPEST_TREE = 150
 """How deep brackets and operators can be nested here. Kubernetes' limits of 250 would exhaust Python's stack."""
-EXPECTED = (
-    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
-)
+MOST_NODES = 10_000
+"""The most parts of an expression: each optMap() doubles those before it. Kubernetes has no such limit."""
+MOST_DIGITS = 21
+"""More digits make a number too large in any case."""
+LITERAL_NAMES: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 
 
 def parse(text: str) -> Node:
     """Return an expression. Raises CelSyntaxError."""
     root = _Parser(text).whole()
-    level, depth = [root], 0
+    level, depth, count = [root], 0, 0
     while level:
         depth += 1
+        count += len(level)
+        if count > MOST_NODES:
+            raise CelSyntaxError(level[0].at, f"expression has more than {MOST_NODES} parts")
         if depth > DEEPEST_TREE:
             raise too_deep(level[0].at)
         level = [part for node in level for part in parts_of(node)]
@@ -53,41 +62,30 @@ def _balanced(terms: list[Node], signs: list[Token]) -> Node:
     return Call(signs[middle].at, f"_{signs[middle].text}_", [left, right])
 
 
-class _Parser:
+def _number(text: str) -> int:
+    """Return the number that digits stand for; one that is too large for 64 bits may be cut."""
+    base, digits = (16, text[2:]) if text[:2] == "0x" else (10, text)
+    return int(digits.lstrip("0")[:MOST_DIGITS] or "0", base)
+
+
+class _Parser(Reader):
     def __init__(self, text: str) -> None:
-        self.tokens = list(tokens(text))
-        self.index = 0
+        super().__init__(text)
         self.depth = 0
 
-    @property
-    def next(self) -> Token:
-        return self.tokens[self.index]
-
-    def take(self, *kinds: str) -> Token | None:
-        """Return the next token if it is one of these, and go past it."""
-        token = self.next
-        if token.kind not in kinds and not (token.kind == "ident" and token.text in kinds):
-            return None
-        self.index += 1
-        return token
-
-    def expect(self, kind: str) -> Token:
-        token = self.take(kind)
-        if token is None:
-            wanted = "IDENTIFIER" if kind == "ident" else f"'{kind}'"
-            raise self.mismatched(wanted)
-        return token
-
-    def mismatched(self, wanted: str) -> CelSyntaxError:
-        token = self.next
-        shown = token.text if token.kind == "end" else f"'{token.text}'"
-        text = f"mismatched input {shown} expecting {wanted}"
-        return CelSyntaxError(token.at, f"Syntax error: {text}".replace("input <EOF>", "input '<EOF>'"))
-
     def whole(self) -> Node:
-        found = self.expression()
-        if self.next.kind != "end":
-            raise self.mismatched("<EOF>")
+        """Return the expression. Raises CelSyntaxError, with all that is wrong."""
+        try:
+            found = self.expression()
+            if self.next.kind != "end":
+                if self.after.kind != "end":
+                    raise self.mismatched("<EOF>")
+                self.leave_out("<EOF>")
+            if self.problems:
+                raise CelSyntaxError(*self.problems.pop())
+        except CelSyntaxError as error:
+            error.problems = [*self.problems, *error.problems]
+            raise
         return found
 
     def expression(self) -> Node:
@@ -122,11 +120,13 @@ class _Parser:
             first = self.next
             if first.kind != sign:
                 continue
-            if sign == "-" and self.tokens[self.index + 1].kind in ("int", "double"):
+            if sign == "-" and self.after.kind in ("int", "double"):
                 break
             count = 0
             while self.take(sign) is not None:
                 count += 1
+            if self.next.kind == "!" or (self.next.kind == "-" and self.after.kind not in ("int", "double")):
+                raise self.no_way(first)
             inner = self.member()
             return Call(first.at, name, [inner]) if count % 2 else inner
         return self.member()
@@ -139,19 +139,28 @@ class _Parser:
         return found
 
     def index_of(self, operand: Node, sign: Token, optional: bool) -> Node:
+        if self.next.kind == "end":
+            raise self.mismatched(EXPECTED_IN_INDEX)
+        self.open += 1
         inner = self.expression()
+        self.open -= 1
         self.expect("]")
         return Call(sign.at, "_[?_]" if optional else "_[_]", [operand, inner])
 
     def field(self, operand: Node, sign: Token, optional: bool) -> Node:
-        quoted = self.take("quoted")
-        name = quoted.text[1:-1] if quoted is not None else self.expect("ident").text
+        if self.next.kind == "quoted":
+            raise CelSyntaxError(self.next.at, "unsupported syntax: '`'")
+        if self.next.text in LITERAL_NAMES:
+            raise self.mismatched("IDENTIFIER")
+        if self.next.kind != "ident" or self.next.text == "in":
+            raise self.no_way(sign)
+        name = self.expect("ident").text
         if optional:
             return Call(sign.at, "_?._", [operand, Const(sign.at, name)])
-        opened = self.take("(") if quoted is None else None
+        opened = self.take("(")
         if opened is None:
             return Select(sign.at, operand, name)
-        args = self.arguments(")")
+        args = self.arguments()
         macro = MEMBER_MACROS.get((name, len(args)))
         if macro is not None and (not isinstance(operand, Ident) or operand.name not in NAMESPACES):
             return macro(opened.at, operand, args)
@@ -159,36 +168,57 @@ class _Parser:
             return GLOBAL_MACROS[f"{operand.name}.{name}", len(args)](opened.at, args)
         return Call(opened.at, name, args, operand)
 
-    def arguments(self, closing: str) -> list[Node]:
+    def arguments(self) -> list[Node]:
         found: list[Node] = []
-        while self.take(closing) is None:
-            if found:
-                self.expect(",")
+        self.open += 1
+        self.begin(")")
+        while not found or self.take(",") is not None:
+            if not found and self.next.kind == ")":
+                break
             found.append(self.expression())
+        self.open -= 1
+        self.expect(")")
         return found
+
+    def items(self, closing: str) -> Iterator[None]:
+        """Pause before each item of a list or map, and go past the commas and the closing bracket."""
+        self.open += 1
+        self.begin(closing)
+        ends, more = f"{{'{closing}', ','}}", self.take(",") is None
+        while more and self.next.kind not in (closing, "end"):
+            yield
+            if self.next.kind != closing:
+                self.comma(closing, ends)
+        self.open -= 1
+        self.expect(closing)
+
+    def comma(self, closing: str, ends: str) -> None:
+        if self.next.kind != ",":
+            if self.after.kind not in (closing, ","):
+                raise self.mismatched(ends)
+            self.leave_out(ends)
+        self.take(",")
 
     def primary(self) -> Node:
         token = self.next
         if self.take("(") is not None:
+            self.open += 1
             inner = self.expression()
+            self.open -= 1
             self.expect(")")
             return inner
         if self.take("[") is not None:
             return self.list_of(token)
         if self.take("{") is not None:
             return self.map_of(token)
-        if token.kind in ("ident", "."):
+        if token.kind == "." or (token.kind == "ident" and token.text != "in"):
             return self.named()
         return self.literal()
 
     def list_of(self, opened: Token) -> Node:
         items: list[Node] = []
         optional: list[int] = []
-        while self.take("]") is None:
-            if items:
-                self.expect(",")
-                if self.take("]") is not None:
-                    break
+        for _ in self.items("]"):
             if self.take("?") is not None:
                 optional.append(len(items))
             items.append(self.expression())
@@ -196,11 +226,7 @@ class _Parser:
 
     def map_of(self, opened: Token) -> Node:
         entries: list[tuple[Node, Node, bool]] = []
-        while self.take("}") is None:
-            if entries:
-                self.expect(",")
-                if self.take("}") is not None:
-                    break
+        for _ in self.items("}"):
             optional = self.take("?") is not None
             key = self.expression()
             self.expect(":")
@@ -208,16 +234,18 @@ class _Parser:
         return MapOf(opened.at, entries)
 
     def named(self) -> Node:
-        self.take(".")
+        dot = self.take(".")
+        if dot is not None and self.next.kind != "ident":
+            raise self.no_way(dot)
         token = self.expect("ident")
-        if token.text in ("true", "false", "null"):
-            return Const(token.at, {"true": True, "false": False, "null": None}[token.text])
+        if token.text in LITERAL_NAMES:
+            return Const(token.at, LITERAL_NAMES[token.text])
         if token.text in RESERVED:
             raise CelSyntaxError(token.at, f"reserved identifier: {token.text}")
         opened = self.take("(")
         if opened is None:
             return Ident(token.at, token.text)
-        args = self.arguments(")")
+        args = self.arguments()
         macro = GLOBAL_MACROS.get((token.text, len(args)))
         return Call(opened.at, token.text, args) if macro is None else macro(opened.at, args)
 
@@ -228,11 +256,14 @@ class _Parser:
         sign = -1 if minus is not None else 1
         self.index += 1
         if token.kind == "double":
-            return Const(first.at, sign * float(token.text))
+            value = sign * float(token.text)
+            if math.isinf(value):
+                raise CelSyntaxError(first.at, "invalid double literal")
+            return Const(first.at, value)
         if token.kind == "int":
             return self.whole_number(first, token, sign)
         if token.kind == "uint" and minus is None:
-            number = int(token.text[:-1], 0 if token.text[:2] == "0x" else 10)
+            number = _number(token.text[:-1])
             if number > LARGEST_UINT:
                 raise CelSyntaxError(first.at, "invalid uint literal")
             return Const(first.at, Uint(number))
@@ -241,10 +272,13 @@ class _Parser:
         if token.kind == "bytes":
             return Const(first.at, bytes_value(token))
         self.index -= 1
-        raise self.mismatched(EXPECTED)
+        if self.next.kind == "end" or self.after.kind not in BEGINNINGS:
+            raise self.mismatched(EXPECTED)
+        self.leave_out(EXPECTED)
+        return self.primary()
 
     def whole_number(self, first: Token, token: Token, sign: int) -> Node:
-        number = sign * int(token.text, 16 if token.text[:2] == "0x" else 10)
+        number = sign * _number(token.text)
         if not -LARGEST_INT - 1 <= number <= LARGEST_INT:
             raise CelSyntaxError(first.at, "invalid int literal")
         return Const(first.at, number)

@@ -1,57 +1,52 @@
 """Compile a checked expression to a Python function that counts its cost.
 
-Source: upstream ``cel-go/interpreter/{planner,interpretable,runtimecost}.go``, ``apiserver/pkg/cel/library/cost.go``.
+Source: upstream ``cel-go/interpreter/{planner,interpretable}.go``.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
+from copy import copy
+from operator import mul
 from typing import Any
 
+from scheduler_engine.api.cel.call_costs import COSTS, LIST_COST, MAP_COST
 from scheduler_engine.api.cel.checking import Checked
-from scheduler_engine.api.cel.library import FUNCTIONS
-from scheduler_engine.api.cel.nodes import Call, Const, Fold, Ident, ListOf, MapOf, Node, Select
+from scheduler_engine.api.cel.functions import FUNCTIONS
+from scheduler_engine.api.cel.nodes import ACCU, Call, Const, Fold, Ident, ListOf, MapOf, Node, Select, parts_of
+from scheduler_engine.api.cel.running import Run, Step
+from scheduler_engine.api.cel.texts import pattern
 from scheduler_engine.api.cel.values import (
+    LONGEST,
     NOTHING,
     CelError,
     CelType,
     Optional,
+    TooExpensive,
+    add,
     field_of,
     has_field,
     key_of,
+    name_of,
     no_overload,
+    plain_key,
 )
 
-STRING_FACTOR, PATTERN_FACTOR = 0.1, 0.25
-LIST_COST, MAP_COST = 10, 30
-TOO_EXPENSIVE = "operation cancelled: actual cost limit exceeded"
-
-
-class Run:
-    """One evaluation. ``left``: the cost that it may still cause."""
-
-    __slots__ = ("left", "variables")
-
-    def __init__(self, variables: Mapping[str, Any], limit: int) -> None:
-        self.variables = dict(variables)
-        self.left = limit
-
-    def spend(self, cost: int) -> None:
-        self.left -= cost
-        if self.left < 0:
-            raise TooExpensive(TOO_EXPENSIVE)
-
-
-class TooExpensive(CelError):
-    """The evaluation reached its limit. No operator hides this error."""
-
-
-Step = Callable[[Run], Any]
+CONVERSIONS = frozenset(("bool", "bytes", "double", "dyn", "int", "string", "type", "uint"))
+FIXED_PATTERNS = frozenset(("find", "findAll"))
+"""Functions whose patterns must be valid when the expression is compiled."""
+COMPARING: Mapping[str, Callable[[int, int], int]] = {
+    **dict.fromkeys(("_==_", "_!=_"), min),
+    **dict.fromkeys(("@in", "indexOf", "lastIndexOf"), max),
+    **dict.fromkeys(("sets.contains", "sets.equivalent", "sets.intersects"), mul),
+}
+"""Functions that compare values inside lists and maps → how many, from what both arguments hold."""
+GO_NAMES = {name: name.capitalize() for name in ("int", "uint", "double", "string", "bool", "bytes")}
+"""Type → its name in cel-go, which one message shows."""
 
 
 def plan(node: Node, checked: Checked) -> Step:
-    """Return the function that evaluates a node. It raises CelError."""
+    """Return the function that evaluates a node. It raises CelError, and so does this if a constant has no value."""
     planned: Step = PLANS[type(node)](node, checked)
     return planned
 
@@ -107,19 +102,56 @@ def _call(node: Call, checked: Checked) -> Step:
     special = SPECIAL.get(node.function)
     if special is not None and node.target is None:
         return special(node, checked)
+    if node.target is not None and node.function in ("or", "orValue"):
+        return _alternative(plan(node.target, checked), plan(node.args[0], checked), node.function == "orValue")
     name = checked.functions.get(node, node.function)
     target = [] if node.target is None or node in checked.functions else [node.target]
+    if name == "_+_" and isinstance(node.args[0], Ident) and node.args[0].name == ACCU:
+        return _grown(*(plan(part, checked) for part in node.args))
     args = [plan(part, checked) for part in (*target, *node.args)]
+    compared = COMPARING.get(name)
     function = FUNCTIONS[name]
     ids = checked.overloads.get(node, ())
     overload = ids[0] if len(ids) == 1 else ""
     cost = COSTS.get(name) or COSTS.get(overload)
+    if name in FIXED_PATTERNS and isinstance(node.args[0], Const) and isinstance(node.args[0].value, str):
+        pattern(node.args[0].value)
 
     def step(run: Run) -> Any:
         values = [arg(run) for arg in args]
+        if compared is not None:
+            run.compare(values[0], values[1], compared)
         result = function(*values)
         run.spend(1 if cost is None else cost(values, result))
         return result
+
+    return _once(step) if _is_constant(node) else step
+
+
+def _alternative(target: Step, other: Step, inside: bool) -> Step:
+    """Return an optional value, or what is in it; another one, which is not computed before, if there is none."""
+
+    def step(run: Run) -> Any:
+        value = target(run)
+        if not isinstance(value, Optional):
+            return value
+        if not value.held:
+            return other(run)
+        return value.held[0] if inside else value
+
+    return step
+
+
+def _grown(held: Step, added: Step) -> Step:
+    """Add to the value of a comprehension: to its list, which nothing else knows yet, or to its number."""
+
+    def step(run: Run) -> Any:
+        value, more = held(run), added(run)
+        run.spend(1)
+        if not isinstance(value, list):
+            return add(value, more)
+        value.extend(more)
+        return value
 
     return step
 
@@ -184,26 +216,20 @@ def _not_strictly_false(node: Call, checked: Checked) -> Step:
     return step
 
 
-def _index(node: Call, checked: Checked) -> Step:
-    operand, key = (plan(part, checked) for part in node.args)
+def _index(optional: bool) -> Callable[[Call, Checked], Step]:
+    """``optional``: what is not there is an empty optional value. In one that is optional itself it always is."""
 
-    def step(run: Run) -> Any:
-        value, wanted = operand(run), key(run)
-        run.spend(1)
-        return _optional_field(value, wanted) if isinstance(value, Optional) else field_of(value, wanted)
+    def planned(node: Call, checked: Checked) -> Step:
+        operand, key = (plan(part, checked) for part in node.args)
 
-    return step
+        def step(run: Run) -> Any:
+            value, wanted = operand(run), key(run)
+            run.spend(1)
+            return (_optional_field if optional or isinstance(value, Optional) else field_of)(value, wanted)
 
+        return step
 
-def _optional_index(node: Call, checked: Checked) -> Step:
-    operand, key = (plan(part, checked) for part in node.args)
-
-    def step(run: Run) -> Any:
-        value, wanted = operand(run), key(run)
-        run.spend(1)
-        return _optional_field(value, wanted)
-
-    return step
+    return planned
 
 
 SPECIAL: dict[str, Callable[[Call, Checked], Step]] = {
@@ -211,9 +237,8 @@ SPECIAL: dict[str, Callable[[Call, Checked], Step]] = {
     "_||_": _logical(decides=True),
     "_?_:_": _conditional,
     "@not_strictly_false": _not_strictly_false,
-    "_[_]": _index,
-    "_[?_]": _optional_index,
-    "_?._": _optional_index,
+    "_[_]": _index(optional=False),
+    **dict.fromkeys(("_[?_]", "_?._"), _index(optional=True)),
 }
 
 
@@ -222,7 +247,6 @@ SPECIAL: dict[str, Callable[[Call, Checked], Step]] = {
 
 def _listof(node: ListOf, checked: Checked) -> Step:
     parts = [(plan(part, checked), index in node.optional) for index, part in enumerate(node.items)]
-    constant = all(isinstance(part, Const) for part in node.items) and not node.optional
 
     def step(run: Run) -> list[Any]:
         found: list[Any] = []
@@ -232,11 +256,10 @@ def _listof(node: ListOf, checked: Checked) -> Step:
                 found.extend(value.held)
             else:
                 found.append(value)
-        if not constant:
-            run.spend(LIST_COST)
+        run.spend(LIST_COST)
         return found
 
-    return step
+    return _once(step) if _is_constant(node) else step
 
 
 def _mapof(node: MapOf, checked: Checked) -> Step:
@@ -253,7 +276,24 @@ def _mapof(node: MapOf, checked: Checked) -> Step:
         run.spend(MAP_COST)
         return found
 
-    return step
+    return _once(step) if _is_constant(node) else step
+
+
+def _is_constant(node: Node) -> bool:
+    """Return True if a value is computed once, when the expression is compiled: it costs nothing later."""
+    if isinstance(node, ListOf):
+        return not node.optional and all(map(_is_constant, node.items))
+    if isinstance(node, MapOf):
+        return not any(optional for _, _, optional in node.entries) and all(map(_is_constant, parts_of(node)))
+    if isinstance(node, Call):
+        return node.function in CONVERSIONS and node.target is None and all(map(_is_constant, node.args))
+    return isinstance(node, Const)
+
+
+def _once(step: Step) -> Step:
+    """Return a step that gives what this one gives now. Raises CelError."""
+    value = step(Run({}, LONGEST))
+    return lambda run: value
 
 
 def _fold(node: Fold, checked: Checked) -> Step:
@@ -264,27 +304,34 @@ def _fold(node: Fold, checked: Checked) -> Step:
     def step(run: Run) -> Any:
         around, held = run.variables, items(run)
         if not isinstance(held, (list, dict)):
-            raise no_overload("comprehension", held)
+            kind = GO_NAMES.get(name_of(held), name_of(held))
+            raise CelError(f"got 'types.{kind}', expected iterable type")
         inner = run.variables = dict(around)
-        inner[node.accu] = start(run)
         try:
+            first_value = _kept(start, run)
+            inner[node.accu] = copy(first_value) if node.accu == ACCU else first_value
             for first, second in _pairs(held, node.second):
                 inner[node.first] = first
                 if node.second:
                     inner[node.second] = second
                 if condition(run) is not True:
                     break
-                try:
-                    inner[node.accu] = turn(run)
-                except TooExpensive:
-                    raise
-                except CelError as problem:
-                    inner[node.accu] = problem
+                inner[node.accu] = _kept(turn, run)
             return result(run)
         finally:
             run.variables = around
 
     return step
+
+
+def _kept(step: Step, run: Run) -> Any:
+    """Return a value, or the error that reading it raises."""
+    try:
+        return step(run)
+    except TooExpensive:
+        raise
+    except CelError as problem:
+        return problem
 
 
 PLANS: dict[type[Node], Callable[[Any, Checked], Step]] = {
@@ -299,67 +346,7 @@ PLANS: dict[type[Node], Callable[[Any, Checked], Step]] = {
 """Kind of node → how it is planned."""
 
 
-def _size(value: Any) -> int:
-    return len(value) if isinstance(value, (str, bytes, list, dict)) else 1
-
-
-def _traversal(value: Any) -> int:
-    return math.ceil(_size(value) * STRING_FACTOR)
-
-
-Cost = Callable[[list[Any], Any], int]
-
-
-def _first(factor: float = STRING_FACTOR) -> Cost:
-    return lambda values, result: math.ceil(_size(values[0]) * factor)
-
-
-def _smaller(values: list[Any], result: Any) -> int:
-    return math.ceil(min(_size(values[0]), _size(values[1])) * STRING_FACTOR)
-
-
-def _matching(values: list[Any], result: Any) -> int:
-    return math.ceil((1 + _size(values[0])) * STRING_FACTOR) * math.ceil(_size(values[1]) * PATTERN_FACTOR)
-
-
-def _walked(values: list[Any], result: Any) -> int:
-    """Return the cost of reading every item of a list, or every character."""
-    held = values[0]
-    if isinstance(held, (str, bytes)):
-        return int(len(held) * STRING_FACTOR)
-    return sum(_walked([item], None) for item in held) if isinstance(held, list) else 1
-
-
-def _compared(values: list[Any], result: Any) -> int:
-    plain = isinstance(values[0], (str, bytes, list, dict, bool, int, float)) or values[0] is None
-    return _smaller(values, result) if plain else 1
-
-
-COSTS: dict[str, Cost] = {
-    **dict.fromkeys(("startsWith", "endsWith"), _first()),
-    **dict.fromkeys(("string_to_bytes", "bytes_to_string"), _first()),
-    **dict.fromkeys(("lowerAscii", "upperAscii", "substring", "trim"), _first()),
-    **dict.fromkeys(("quantity", "isQuantity", "semver", "isSemver", "cidr", "isIP", "isCIDR"), _first()),
-    **dict.fromkeys(("replace", "split", "ip.isCanonical"), _first(2 * STRING_FACTOR)),
-    **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _walked),
-    **dict.fromkeys(("find", "findAll"), _matching),
-    **dict.fromkeys(("less_string", "greater_string", "less_equals_string", "greater_equals_string"), _smaller),
-    **dict.fromkeys(("_==_", "_!=_"), _compared),
-    "matches_string": _matching,
-    "in_list": lambda values, result: _size(values[1]),
-    "add_string": lambda values, result: math.ceil((_size(values[0]) + _size(values[1])) * STRING_FACTOR),
-    "contains": lambda values, result: _traversal(values[0]) * _traversal(values[1]),
-    "join": lambda values, result: math.ceil(_size(result) * 2 * STRING_FACTOR),
-    "string_to_ip": _first(),
-}
-"""Function or overload → its cost, from arguments and result. All others cost 1."""
-
-
 def _pairs(held: Any, second: str) -> Any:
     if isinstance(held, dict):
-        return ((_plain(key), value) for key, value in list(held.items()))
+        return ((plain_key(key), value) for key, value in list(held.items()))
     return enumerate(held) if second else ((item, None) for item in held)
-
-
-def _plain(key: Any) -> Any:
-    return key[1] if isinstance(key, tuple) else key

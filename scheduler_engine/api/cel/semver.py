@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-_NUMBER = re.compile(r"\d+", re.ASCII)
+_NUMBER = re.compile(r"\d*", re.ASCII)
+LARGEST = 2**64 - 1
 _PART = re.compile(r"[0-9A-Za-z-]+", re.ASCII)
 
 
@@ -55,6 +56,14 @@ def _number(word: str, text: str) -> int:
         raise ValueError(f'Invalid character(s) found in {word} number "{text}"')
     if len(text) > 1 and text[0] == "0":
         raise ValueError(f'{word.capitalize()} number must not contain leading zeroes "{text}"')
+    return _bounded(text)
+
+
+def _bounded(text: str) -> int:
+    if not text:
+        raise ValueError(f'strconv.ParseUint: parsing "{text}": invalid syntax')
+    if len(text) > len(str(LARGEST)) or int(text) > LARGEST:
+        raise ValueError(f'strconv.ParseUint: parsing "{text}": value out of range')
     return int(text)
 
 
@@ -64,7 +73,7 @@ def _pre_release(text: str) -> int | str:
     if _NUMBER.fullmatch(text):
         if len(text) > 1 and text[0] == "0":
             raise ValueError(f'Numeric PreRelease version must not contain leading zeroes "{text}"')
-        return int(text)
+        return _bounded(text)
     if not _PART.fullmatch(text):
         raise ValueError(f'Invalid character(s) found in prerelease "{text}"')
     return text

@@ -10,7 +10,23 @@ from functools import lru_cache
 from typing import Any
 
 from scheduler_engine.api.cel.typed import Function, typed
-from scheduler_engine.api.cel.values import CelError, equal, no_overload
+from scheduler_engine.api.cel.values import CelError, TooExpensive, check_size, equal, no_overload, text_of
+
+SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What Go counts as space."""
+MOST_FOUND = 50_000
+"""The most matches in one text."""
+REGEXP_PROBLEMS = {
+    "missing ]": "missing closing ]",
+    "missing )": "missing closing )",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid named capture group": "invalid named capture",
+    "trailing \\": "trailing backslash at end of expression",
+}
+"""What RE2 calls a problem of a pattern → what Go calls it, if that differs."""
 
 
 @lru_cache(maxsize=256)
@@ -25,7 +41,9 @@ def pattern(text: str) -> Any:
     except re2.error as problem:
         reason = problem.args[0] if problem.args else ""
         detail = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        raise CelError(f"error parsing regexp: {detail}") from None
+        problem_name, colon, part = detail.partition(": ")
+        shown = REGEXP_PROBLEMS.get(problem_name, problem_name)
+        raise CelError(f"error parsing regexp: {shown}" + (f": `{part}`" if colon else "")) from None
 
 
 @typed("matches", str, str)
@@ -41,7 +59,14 @@ def find(text: str, wanted: str) -> str:
 
 @typed("findAll", str, str, int)
 def find_all(text: str, wanted: str, most: int = -1) -> list[str]:
-    found = [str(match.group()) for match in pattern(wanted).finditer(text)]
+    found, last = list[str](), -1
+    for match in pattern(wanted).finditer(text):
+        # In Go no empty match follows another one directly.
+        if match.end() > match.start() or match.start() != last:
+            found.append(str(match.group()))
+        last = match.end()
+        if len(found) > MOST_FOUND:
+            raise TooExpensive
     return found if most < 0 else found[:most]
 
 
@@ -57,7 +82,9 @@ def index_of(held: Any, item: Any, start: Any = 0) -> int:
         return next((index for index, other in enumerate(held) if equal(other, item)), -1)
     if not (isinstance(held, str) and isinstance(item, str)):
         raise no_overload("indexOf", held, item)
-    if start and not 0 <= start < len(held):
+    if not item:
+        return int(start)
+    if start < 0:
         raise CelError(f"index out of range: {start}")
     return held.find(item, start)
 
@@ -69,20 +96,26 @@ def last_index_of(held: Any, item: Any, end: Any = None) -> int:
         raise no_overload("lastIndexOf", held, item)
     if end is None:
         return held.rfind(item)
-    if not 0 <= end < len(held):
+    if not item:
+        return int(end)
+    if end < 0:
         raise CelError(f"index out of range: {end}")
-    return held.rfind(item, 0, end + len(item))
+    return held.rfind(item, 0, end + len(item)) if end < len(held) else -1
 
 
 @typed("join", list, str)
 def join(items: list[Any], between: str = "") -> str:
-    if not all(isinstance(item, str) for item in items):
-        raise no_overload("join", items, between)
+    for item in items:
+        if not isinstance(item, str):
+            raise CelError(f"join: invalid input: {text_of(item)}")
+    check_size(sum(map(len, items)) + len(between) * len(items))
     return between.join(items)
 
 
 @typed("replace", str, str, str, int)
 def replace(text: str, old: str, new: str, most: int = -1) -> str:
+    count = text.count(old) if most < 0 else min(text.count(old), most)
+    check_size(len(text) + count * len(new))
     return text.replace(old, new, most)
 
 
@@ -104,6 +137,11 @@ def substring(text: str, start: int, end: int | None = None) -> str:
     if start > end:
         raise CelError(f"invalid substring range. start: {start}, end: {end}")
     return text[start:end]
+
+
+@typed("trim", str)
+def trim(text: str) -> str:
+    return text.strip(SPACE)
 
 
 def in_ascii(change: Callable[[str], str]) -> Function:

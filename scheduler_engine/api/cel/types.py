@@ -15,8 +15,19 @@ DYN, ANY, ERROR = ("dyn",), ("any",), ("!error!",)
 QUANTITY, SEMVER, IP, CIDR = ("kubernetes.Quantity",), ("kubernetes.Semver",), ("net.IP",), ("net.CIDR",)
 OPTIONAL = "optional_type"
 SIMPLE = {item[0]: item for item in (BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL, DYN)}
+"""The simple types, by name."""
+NAMEABLE: dict[str, Type] = {name: item for name, item in SIMPLE.items() if item != DYN} | {
+    "list": ("list", DYN),
+    "map": ("map", DYN, DYN),
+    "type": ("type",),
+}
 """The types that an expression can name."""
 NULLABLE = (ANY, QUANTITY, SEMVER, IP, CIDR)
+
+
+MESSAGE_NAMES: Mapping = {NULL: ("null",)}
+RESULT_NAMES: Mapping = {ANY: ("google.protobuf.Any",)}
+"""What the message about a wrong type of the result calls types."""
 
 
 def is_dynamic(item: Type) -> bool:
@@ -27,13 +38,18 @@ def parameters(item: Type) -> tuple[Type, ...]:
     return item[1:] if item[0] not in ("param", "object") else ()  # type: ignore[return-value]
 
 
-def shown(item: Type) -> str:
-    """Return a type as messages show it."""
+def parts(item: Type) -> int:
+    """Return how many types a type consists of, with itself."""
+    return 1 + sum(map(parts, parameters(item)))
+
+
+def shown(item: Type, names: Mapping = MESSAGE_NAMES) -> str:
+    """Return a type as messages show it. ``names``: what some types are called."""
     if item[0] in ("param", "object"):
         return str(item[1])
-    if item == NULL:
-        return "null"
-    inner = ", ".join(map(shown, parameters(item)))
+    if item in names:
+        return str(names[item][0])
+    inner = ", ".join(shown(part, names) for part in parameters(item))
     return f"{item[0]}({inner})" if inner else str(item[0])
 
 

@@ -9,17 +9,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from typing import Any, ClassVar
 
 from scheduler_engine.api.cel.semver import Semver
 from scheduler_engine.api.quantity import Quantity
 
 LARGEST_INT, LARGEST_UINT = 2**63 - 1, 2**64 - 1
+LONGEST = 10_000_000
+"""The most characters or items of a value. In Kubernetes texts cannot be longer, as their cost is limited; lists can,
+as they share their items.
+"""
 
 
 class CelError(Exception):
     """An evaluation failed; the text is that of cel-go."""
+
+
+class TooExpensive(CelError):
+    """The evaluation reached its limit. No operator hides this error."""
+
+    def __init__(self) -> None:
+        super().__init__("operation cancelled: actual cost limit exceeded")
 
 
 class Uint(int):
@@ -40,6 +51,20 @@ class Optional:
 
 NOTHING = Optional()
 
+
+class Computed(Quantity):
+    """A sum or difference. In Kubernetes no other quantity can be compared with it: it may only stand to the left."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Itself:
+    """A key of a map that equals no other one."""
+
+    value: Any
+
+
 NAMES: dict[type, str] = {
     bool: "bool",
     int: "int",
@@ -56,8 +81,8 @@ NAMES: dict[type, str] = {
     Semver: "kubernetes.Semver",
     IPv4Address: "net.IP",
     IPv6Address: "net.IP",
-    IPv4Network: "net.CIDR",
-    IPv6Network: "net.CIDR",
+    IPv4Interface: "net.CIDR",
+    IPv6Interface: "net.CIDR",
 }
 
 
@@ -68,7 +93,18 @@ def name_of(value: Any) -> str:
 
 
 def no_overload(function: str, *args: Any) -> CelError:
+    """Return the error of a call with values of wrong types. Only functions of the libraries show the types."""
+    if function == "size":
+        return CelError("no such overload: size")
+    if function in OPERATORS or function in STANDARD:
+        return CelError("no such overload")
     return CelError(f"no such overload: {function}({', '.join(map(name_of, args))})")
+
+
+def check_size(size: int) -> None:
+    """Raise TooExpensive for a size that no value may have."""
+    if size > LONGEST:
+        raise TooExpensive
 
 
 def is_number(value: Any) -> bool:
@@ -78,8 +114,11 @@ def is_number(value: Any) -> bool:
 def equal(one: Any, other: Any) -> bool:
     """Return True for equal values; numbers of different types can be equal, other values cannot."""
     if is_number(one) and is_number(other):
+        one, other = _aligned(one, other)
         return bool(one == other)
     if isinstance(one, Quantity) and isinstance(other, Quantity):
+        if isinstance(other, Computed):
+            raise no_overload("_==_", one, other)
         return one.nano == other.nano
     if isinstance(one, Semver) and isinstance(other, Semver):
         return one.compare(other) == 0
@@ -92,11 +131,17 @@ def equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
+def _aligned(one: Any, other: Any) -> tuple[Any, Any]:
+    """Return two numbers as they are compared: a whole one loses precision beside a double."""
+    return (float(one), float(other)) if isinstance(one, float) or isinstance(other, float) else (one, other)
+
+
 def compare(function: str, one: Any, other: Any) -> int:
     """Return -1, 0 or 1. Raises CelError for values without an order."""
     if is_number(one) and is_number(other):
-        if math.nan in (one, other) or one != one or other != other:
+        if one != one or other != other:
             raise CelError("NaN values cannot be ordered")
+        one, other = _aligned(one, other)
     elif type(one) is not type(other) or not isinstance(one, (bool, str, bytes)):
         raise no_overload(function, one, other)
     return int(one > other) - int(one < other)
@@ -141,6 +186,8 @@ def _divided(one: int, by: int) -> int:
 def _remainder(one: int, by: int) -> int:
     if by == 0:
         raise CelError("modulus by zero")
+    if one < -LARGEST_INT and by == -1:
+        raise CelError("integer overflow")
     return abs(one) % abs(by) * (-1 if one < 0 else 1)
 
 
@@ -155,6 +202,7 @@ _sum = _arithmetic("_+_", int.__add__, float.__add__)
 
 def add(one: Any, other: Any) -> Any:
     if type(one) is type(other) and isinstance(one, (str, bytes, list)):
+        check_size(len(one) + len(other))
         return one + other
     return _sum(one, other)
 
@@ -175,15 +223,34 @@ def within(item: Any, container: Any) -> bool:
     if isinstance(container, dict):
         return key_of(item) in container
     if isinstance(container, list):
-        return any(equal(item, other) for other in container)
+        return any(_surely_equal(item, other) for other in container)
     raise no_overload("@in", item, container)
 
 
+def _surely_equal(one: Any, other: Any) -> bool:
+    try:
+        return equal(one, other)
+    except CelError:
+        return False
+
+
 def key_of(value: Any) -> Any:
-    """Return a value as a key of a dict: equal numbers are the same key, True is not 1."""
+    """Return a value as a key of a dict: equal numbers are the same key, True is not 1. Lists and maps are never equal.
+
+    Raises CelError for a version.
+    """
     if isinstance(value, float) and value.is_integer():
         return int(value)
+    if isinstance(value, Semver):
+        raise CelError("internal error: runtime error: hash of unhashable type cel.Semver")
+    if isinstance(value, (list, dict)):
+        return Itself(value)
     return ("bool", value) if isinstance(value, bool) else value
+
+
+def plain_key(key: Any) -> Any:
+    """Return the value of a key of a dict."""
+    return key.value if isinstance(key, Itself) else key[1] if isinstance(key, tuple) else key
 
 
 def size(value: Any) -> int:
@@ -203,8 +270,10 @@ def field_of(operand: Any, key: Any) -> Any:
             return operand.default
         raise CelError(f"no such key: {text_of(key)}")
     if isinstance(operand, list):
-        if not is_number(key) or key != int(key):
+        if not is_number(key):
             raise CelError(f"unsupported index type '{name_of(key)}' in list")
+        if key != key or key in (math.inf, -math.inf) or key != int(key):
+            raise CelError(f"unsupported index value {text_of(key)} in list")
         if 0 <= key < len(operand):
             return operand[int(key)]
         raise CelError(f"index out of bounds: {text_of(key)}")
@@ -248,3 +317,5 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "size": size,
 }
 """Name of an operator → what it does."""
+STANDARD = frozenset(("contains", "startsWith", "endsWith", "matches", "find", "_?_:_", "_&&_", "_||_"))
+"""Functions whose errors do not show the types."""

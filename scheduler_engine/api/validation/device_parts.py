@@ -17,6 +17,7 @@ from scheduler_engine.api.validation.problems import (
     Rule,
     duplicate,
     forbidden,
+    internal,
     invalid,
     required,
     texts,
@@ -67,7 +68,9 @@ def selector(held: Data, path: str) -> Errors:
         yield too_long(path, LONGEST_EXPRESSION)
         return
     compiled = compile_selector(expression)
-    if compiled.error:
+    if compiled.internal:
+        yield internal(path, compiled.error)
+    elif compiled.error:
         yield invalid(path, expression, compiled.error)
     elif compiled.is_too_complex:
         yield forbidden(path, "too complex, exceeds cost limit")

@@ -163,9 +163,7 @@ def _reference(known: Mapping[str, None]) -> Rule:
 def _claim_status(held: Data, claim: Data) -> Errors:
     status, path = claim.get("status") or {}, "status"
     consumers, allocation = status.get("reservedFor") or (), status.get("allocation")
-    yield from listed(consumers, f"{path}.reservedFor", _consumer, MOST_CONSUMERS, "uid")
-    if consumers and allocation is None:
-        yield forbidden(f"{path}.reservedFor", "may not be specified when `allocated` is not set")
+    yield from reservation_rules(consumers, allocation is not None)
     terminating = (claim.get("metadata") or {}).get("deletionTimestamp")
     if (
         allocation is not None
@@ -181,6 +179,14 @@ def _claim_status(held: Data, claim: Data) -> Errors:
         yield from _allocation(allocation, f"{path}.allocation", known)
     elif _plain(allocation) != _plain(held["allocation"]):
         yield invalid(f"{path}.allocation", allocation, IMMUTABLE)
+
+
+def reservation_rules(consumers: Sequence[Data], allocated: bool) -> Errors:
+    """Check who uses a claim. ``allocated``: it has devices."""
+    path = "status.reservedFor"
+    yield from listed(consumers, path, _consumer, MOST_CONSUMERS, "uid")
+    if consumers and not allocated:
+        yield forbidden(path, "may not be specified when `allocated` is not set")
 
 
 def _plain(allocation: Data) -> Data:

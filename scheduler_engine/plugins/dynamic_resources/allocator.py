@@ -26,11 +26,13 @@ from scheduler_engine.sharing import Table
 
 MOST_RESULTS = 32
 """The most devices that a claim can get."""
-MOST_TURNS = 20_000
-"""After so many tries of the search on one node it counts as timed out. Upstream's limit is 10 s of real time."""
+MOST_EFFORT = 1_000_000
+"""After so much effort for one node the search counts as timed out. Upstream's limit is 10 s of real time."""
+LOOK, TRY, TURN = 1, 10, 40
+"""The effort of looking at a device, of trying it, and of going on. That of an expression is its cost."""
 
-Verdicts = Table[tuple[DeviceId, str], bool | str]
-"""(device, expression) → result, or the text of an error. The same for all nodes of a cycle."""
+Verdicts = Table[tuple[DeviceId, str], tuple[bool | str, int]]
+"""(device, expression) → result, or the text of an error; and the effort. The same for all nodes of a cycle."""
 Place = tuple[int, int, int]
 """Numbers of claim, request and alternative."""
 
@@ -101,7 +103,7 @@ class _Search:
         self.selectable: dict[tuple[DeviceId, Place], bool] = {}
         self.results: list[Results] = []
         self.in_use: dict[DeviceId, list[int]] = {}
-        self.turns = 0
+        self.effort = 0
 
     def run(self) -> list[dict[str, Any]] | None:
         for number, claim in enumerate(self.claims):
@@ -168,7 +170,7 @@ class _Search:
 
     def _requests(self, claim: int, index: int) -> bool:
         """Satisfy all requests from this one on."""
-        self._turn()
+        self._spend(TURN)
         if claim >= len(self.claims):
             return True
         if index >= len(self.claims[claim].requests):
@@ -197,14 +199,14 @@ class _Search:
             raise _TooManyResults
         return False
 
-    def _turn(self) -> None:
-        self.turns += 1
-        if self.turns > MOST_TURNS:
+    def _spend(self, effort: int) -> None:
+        self.effort += effort
+        if self.effort > MOST_EFFORT:
             raise TimedOut
 
     def _devices(self, place: Place, position: int) -> bool:
         """Find the devices of a request from this position on, and all that comes after it."""
-        self._turn()
+        self._spend(TURN)
         wanted, results = self.wanted[place], self.results[place[0]]
         if wanted.every is not None and not wanted.every:
             return False
@@ -225,6 +227,7 @@ class _Search:
         return False
 
     def _try(self, place: Place, wanted: Wanted, device: Device, position: int) -> bool:
+        self._spend(LOOK)
         if self._is_used(place[0], wanted, device):
             self._note_tried(place, wanted, device, "in-use")
             return False
@@ -258,6 +261,7 @@ class _Search:
         return claim in users if wanted.admin_access else bool(users) or device.id in self.allocator.allocated
 
     def _take(self, place: Place, wanted: Wanted, device: Device, must: bool) -> bool:
+        self._spend(TRY)
         claim, results = place[0], self.results[place[0]]
         if self._is_used(claim, wanted, device):
             self._note_tried(place, wanted, device, "in-use")
@@ -291,7 +295,7 @@ class _Search:
         """Return whether a device satisfies the expressions of the class and of the request."""
         known = self.selectable.get((device.id, place))
         if known is None:
-            self._turn()
+            self._spend(TURN)
             failed = self._first_false(place, wanted, device)
             known = self.selectable[device.id, place] = failed is None
             if failed is not None:
@@ -319,7 +323,10 @@ class _Search:
         verdicts, key = self.allocator.verdicts, (device.id, expression)
         if key not in verdicts:
             verdicts[key] = _evaluated(device, expression)
-        return verdicts[key]
+        result, effort = verdicts[key]
+        # It counts for each node, so that the verdict does not depend on the order of nodes.
+        self._spend(effort)
+        return result
 
     # --- notes for explanations ---
 
@@ -387,15 +394,17 @@ def _constraints(claim: ResourceClaim) -> list[MatchAttribute]:
     return found
 
 
-def _evaluated(device: Device, expression: str) -> bool | str:
-    """Return the result of an expression, or the text of an error."""
+def _evaluated(device: Device, expression: str) -> tuple[bool | str, int]:
+    """Return the result of an expression, or the text of an error; and the effort."""
     selector = compile_selector(expression)
     if selector.error:
-        return f"CEL compile error: {selector.error}"
+        return f"CEL compile error: {selector.error}", 0
     try:
-        return selector.matches(device.value)
+        value = device.value
     except CelError as problem:
-        return f"CEL runtime error: {problem}"
+        return f"CEL runtime error: {problem}", 0
+    result, cost = selector.judge(value)
+    return (f"CEL runtime error: {result}" if isinstance(result, str) else result), cost
 
 
 def _device_result(item: Chosen) -> dict[str, Any]:

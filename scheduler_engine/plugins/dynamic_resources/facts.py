@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.cel.devices import names_in, qualified
-from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim
+from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim, results_of
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.facts import AllOf, Fact, Facts, Keys, fact
 from scheduler_engine.framework.status import Status, error, unresolvable
@@ -80,12 +80,8 @@ def is_away(claim: ResourceClaim, node: Node) -> bool:
     return claim.node_selector is not None and not claim.node_selector.matches(node.name, node.labels)
 
 
-def _results(allocation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    return (allocation.get("devices") or {}).get("results") or ()
-
-
 def _named(allocation: Mapping[str, Any]) -> Keys:
-    return Keys(f"{item['pool']}/{item['device']}" for item in _results(allocation))
+    return Keys(f"{item['pool']}/{item['device']}" for item in results_of(allocation))
 
 
 def _held(claim: ResourceClaim, node: Node) -> Fact:
@@ -103,7 +99,7 @@ def _needs(claim: ResourceClaim) -> Iterator[Fact]:
 
 
 def _would_get(claim: ResourceClaim, allocation: Mapping[str, Any]) -> Iterator[Fact]:
-    for item in _results(allocation):
+    for item in results_of(allocation):
         device = f"{item['pool']}/{item['device']}"
         yield fact("devices.takes", True, claim=claim.name, request=item["request"], device=device)
 

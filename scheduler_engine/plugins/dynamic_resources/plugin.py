@@ -1,6 +1,6 @@
 """DynamicResources: a pod goes to nodes with the devices that its claims have, or can get there.
 
-Arguments: ``filterTimeout`` has no effect; see ``allocator.MOST_TURNS``. Source: seed 002 §6; upstream
+Arguments: ``filterTimeout`` has no effect; see ``allocator.MOST_EFFORT``. Source: seed 002 §6; upstream
 ``plugins/dynamicresources/dynamicresources.go``.
 """
 
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from scheduler_engine.api.device_pools import indexed
 from scheduler_engine.api.devices import FINALIZER, ResourceClaim, ResourceSlice
 from scheduler_engine.api.objects import KubeObject, Node, Pod
+from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Facts, Keys, fact
@@ -307,13 +308,12 @@ class DynamicResources(Plugin):
             if FINALIZER not in finalizers:
                 self.handle.api.patch("ResourceClaim", key, {"metadata": {"finalizers": [*finalizers, FINALIZER]}})
             status["allocation"] = allocation
-        elif latest.allocation is None:
-            text = "may not be specified when `allocated` is not set"
-            problem = f'ResourceClaim.resource.k8s.io "{claim.name}" is invalid: status.reservedFor: Forbidden: {text}'
-            raise PluginError(f"add reservation to claim {key}: {problem}")
         consumer = {"resource": "pods", "name": pod.name, "uid": pod.uid}
         status["reservedFor"] = [*latest.consumers, consumer]
-        self.handle.api.patch("ResourceClaim", key, {"status": status})
+        try:
+            self.handle.api.patch("ResourceClaim", key, {"status": status})
+        except ApiError as refusal:
+            raise PluginError(f"add reservation to claim {key}: {refusal.message}") from None
         return self._latest(key)
 
     def _latest(self, key: str) -> ResourceClaim:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_engine.api.devices import ResourceClaim
+from scheduler_engine.api.devices import ResourceClaim, results_of
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.amounts import IntArray
 from scheduler_engine.framework.cycle_state import CycleState
@@ -93,8 +93,7 @@ def _taken(held: ClaimState, node: str) -> Iterator[Taken]:
 
 
 def _alternatives(claim: ResourceClaim, allocation: Mapping[str, Any]) -> Iterator[Taken]:
-    results = (allocation.get("devices") or {}).get("results") or ()
-    names = {item["request"] for item in results}
+    names = {item["request"] for item in results_of(allocation)}
     for request in claim.requests:
         for number, item in enumerate(request.get("firstAvailable") or ()):
             if f"{request['name']}/{item['name']}" in names:

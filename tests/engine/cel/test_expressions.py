@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine.api.cel.devices import MOST_COST, compile_selector, device_value
+from scheduler_engine.api.cel.reading import EXPECTED, EXPECTED_IN_INDEX, EXPECTED_INSIDE
 from scheduler_engine.api.cel.values import CelError
 
 DRIVER = "gpu.example.com"
@@ -55,6 +56,22 @@ TRUE = [
     '{"a": 1}.a == 1 && {"a": 1, "b": 2}["b"] == 2 && "a" in {"a": 1}',
     'b"ab" + b"c" == b"abc" && r"\\n" == "\\\\n" && "\\u0041\\x42\\103" == "ABC"',
     "optional.of(1).optMap(x, x + 1).value() == 2 && optional.none().or(optional.of(2)).value() == 2",
+    "[1, 2].exists_one(i, x, x == 2) && type([]) == list && type({}) == map && type(int) == type",
+    '[1, 2].transformMap(i, x, x > 1, x) == {1: 2} && {"a": 1}.transformMapEntry(k, x, {x: k}) == {1: "a"}',
+    "dyn(9007199254740993) == 9007199254740992.0 && dyn(9223372036854775807) >= 9223372036854775808.0",
+    'string(1e6) == "1e+06" && string(123456.5) == "123456.5" && string(-1e-7) == "-1e-07" && string(0.5) == "0.5"',
+    'string(double("inf")) == "+Inf" && string(double("nan")) == "NaN"',
+    '"abc".indexOf("", 4) == 4 && "abc".indexOf("c", 7) == -1 && "abc".lastIndexOf("b", 7) == -1',
+    '"abc".findAll("b*") == ["", "b", ""] && "\\u00a0a ".trim() == "a" && "\\u001ca".trim().size() == 2',
+    "[dyn(1), dyn('a')].isSorted() && [dyn(1), dyn('a')].max() == 1",
+    'ip("ff12::1").isLinkLocalMulticast() && cidr("1.2.3.4/24") != cidr("1.2.3.0/24")',
+    'cidr("1.2.3.4/24").masked() == cidr("1.2.3.0/24") && string(cidr("1.2.3.4/24")) == "1.2.3.4/24"',
+    "{[1]: 1}.size() == 1 && !(dyn([1]) in {1: 1})",
+    f"cel.bind(x, {OWN}.nothing, true)",
+    "dyn(1).orValue(2) == 1",
+    f'{OWN}.?model.orValue({OWN}.nothing) == "a100" && {OWN}.?index.or({OWN}.nothing).value() == 3',
+    "quantity('1Gi').add(quantity('1Gi')) == quantity('2Gi') && !(quantity('2Gi') in [quantity('1Gi').add(1)])",
+    "!quantity('8Ei').isInteger() && quantity('1.5k').isInteger()",
 ]
 
 
@@ -67,13 +84,40 @@ def test_what_is_true_of_the_device(expression: str) -> None:
     assert inverted.matches(device_value(DRIVER, DEVICE)) is False
 
 
+FAILED = "compilation failed: "
+UNKNOWN = "Syntax error: token recognition error at"
+
+
 def marked(expression: str, at: int, message: str) -> str:
-    return f"compilation failed: ERROR: <input>:1:{at + 1}: {message}\n | {expression}\n | {'.' * at}^"
+    return f"{FAILED}ERROR: <input>:1:{at + 1}: {message}\n | {expression}\n | {'.' * at}^"
 
 
 INVALID: dict[str, tuple[int, str]] = {
     "syntax error here": (7, "Syntax error: mismatched input 'error' expecting <EOF>"),
-    "(true": (5, "Syntax error: mismatched input '<EOF>' expecting ')'"),
+    "(true": (5, "Syntax error: missing ')' at '<EOF>'"),
+    "((true": (6, "Syntax error: mismatched input '<EOF>' expecting ')'"),
+    "device.driver == 'a')": (20, "Syntax error: extraneous input ')' expecting <EOF>"),
+    "device.driver == 'a' 'b'": (21, "Syntax error: extraneous input ''b'' expecting <EOF>"),
+    "device.driver == == 'a'": (17, f"Syntax error: extraneous input '==' expecting {EXPECTED}"),
+    "device.driver ==": (16, f"Syntax error: mismatched input '<EOF>' expecting {EXPECTED}"),
+    "device.driver == 'a'; ": (20, "Syntax error: token recognition error at: ';'"),
+    "device.driver.": (14, "Syntax error: no viable alternative at input '.'"),
+    "device..driver": (7, "Syntax error: no viable alternative at input '..'"),
+    "device.true": (7, "Syntax error: mismatched input 'true' expecting IDENTIFIER"),
+    "device.`driver`": (7, "unsupported syntax: '`'"),
+    "-!true": (1, "Syntax error: no viable alternative at input '-!'"),
+    "!-1": (0, "found no matching overload for '!_' applied to '(int)'"),
+    "size(1 2)": (7, "Syntax error: extraneous input '2' expecting ')'"),
+    "size(,1)": (5, f"Syntax error: extraneous input ',' expecting {EXPECTED_INSIDE[')']}"),
+    "[1": (2, "Syntax error: mismatched input '<EOF>' expecting {']', ','}"),
+    "[": (1, f"Syntax error: mismatched input '<EOF>' expecting {EXPECTED_INSIDE[']']}"),
+    "[1,": (3, "Syntax error: missing ']' at '<EOF>'"),
+    "[,1]": (2, "Syntax error: extraneous input '1' expecting ']'"),
+    "[1 2]": (3, "Syntax error: extraneous input '2' expecting {']', ','}"),
+    "device[": (7, f"Syntax error: mismatched input '<EOF>' expecting {EXPECTED_IN_INDEX}"),
+    "{'a' 1}": (5, "Syntax error: missing ':' at '1'"),
+    "{'a':1 'b':2}": (7, "Syntax error: mismatched input ''b'' expecting {'}', ','}"),
+    "true ? 1": (8, "Syntax error: mismatched input '<EOF>' expecting ':'"),
     "device.nosuch": (6, "undefined field 'nosuch'"),
     "nosuch == 1": (0, "undeclared reference to 'nosuch' (in container '')"),
     "nosuch(1)": (6, "undeclared reference to 'nosuch' (in container '')"),
@@ -87,6 +131,18 @@ INVALID: dict[str, tuple[int, str]] = {
     ),
     "device.driver.matches('(')": (22, "invalid matches argument"),
     "true && 'a'": (8, "expected type 'bool' but found 'string'"),
+    "[dyn(1), 'a'].size() == 2": (9, "expected type 'dyn' but found 'string'"),
+    "{'a': dyn(1), 'b': 2}.size() == 2": (19, "expected type 'dyn' but found 'int'"),
+    f"[1, {OWN}.index].size() == 2": (40, "expected type 'int' but found 'any'"),
+    "[1].all(x, x, true)": (11, "duplicate variable name: x"),
+    "[1].all(__result__, true)": (8, "iteration variable overwrites accumulator variable"),
+    "[1].map(1, true)": (8, "argument is not an identifier"),
+    "1e400 > 1.0": (0, "invalid double literal"),
+    "'\\ud800' == 'x'": (0, "invalid unicode code point"),
+    "'\\U00110000' == 'x'": (0, "invalid unicode code point"),
+    "b'\\u00e4' == b'x'": (0, "unable to unescape string"),
+    "9" * 5000 + " == 1": (0, "invalid int literal"),
+    "0x" + "f" * 5000 + "u == 1u": (0, "invalid uint literal"),
     "for == 1": (0, "reserved identifier: for"),
     "99999999999999999999 == 1": (0, "invalid int literal"),
 }
@@ -104,16 +160,90 @@ def test_an_error_in_a_later_line_shows_that_line() -> None:
     assert compile_selector("true &&\n  nosuch").error == expected
 
 
+def test_several_errors_are_shown_in_order() -> None:
+    text = "device.driver = 'a'"
+    expected = marked(text, 14, "Syntax error: token recognition error at: '= '") + "\n"
+    expected += marked(text, 16, "Syntax error: extraneous input ''a'' expecting <EOF>").removeprefix(FAILED)
+    assert compile_selector(text).error == expected
+    assert compile_selector('"a\\qb" == 1').error.startswith(marked('"a\\qb" == 1', 0, f"{UNKNOWN}: '\"a\\q'"))
+    assert compile_selector(" && ".join(["nosuch"] * 150)).error.count("ERROR") == 100
+
+
+def test_an_empty_expression_has_no_line() -> None:
+    message = f"Syntax error: mismatched input '<EOF>' expecting {EXPECTED}"
+    assert compile_selector("").error == f"{FAILED}ERROR: <input>:1:0: {message}"
+
+
+def test_wide_signs_and_tabs_do_not_shift_the_mark() -> None:
+    assert compile_selector("'\u00e4'\t== \u00f6 1").error.startswith(
+        f"{FAILED}ERROR: <input>:1:8: {UNKNOWN}: '\u00f6'\n | '\u00e4' == \u00f6 1\n | .\uff0e.....\uff3e"
+    )
+
+
 def test_a_selector_gives_true_or_false() -> None:
     assert compile_selector("1 + 1").error == "must evaluate to bool or the unknown type, not int"
     assert compile_selector("[device.driver]").error == "must evaluate to bool or the unknown type, not list(string)"
+    maps = "must evaluate to bool or the unknown type, not map(string, google.protobuf.Any)"
+    assert compile_selector(OWN).error == maps
+    assert compile_selector("null").error == "must evaluate to bool or the unknown type, not null_type"
+
+
+WITHOUT_VALUE = {
+    'int("abc") == 7': "type conversion error from 'string' to 'int'",
+    'int("\u0663") == 3': "type conversion error from 'string' to 'int'",
+    'int("99999999999999999999") == 7': "type conversion error from 'string' to 'int'",
+    "int(1e30) == 7": "integer overflow",
+    'uint("+1") == 1u': "type conversion error from 'string' to 'uint'",
+    'double("1e400") > 1.0': "type conversion error from 'string' to 'double'",
+    "bool(dyn(1))": "no such overload: bool(int)",
+    'bool("yes")': "type conversion error from 'string' to 'bool'",
+    'device.driver.find("[") == ""': "error parsing regexp: missing closing ]: `[`",
+}
+
+
+@pytest.mark.parametrize("expression", WITHOUT_VALUE)
+def test_a_constant_without_a_value_makes_an_expression_invalid(expression: str) -> None:
+    assert compile_selector(expression).error == f"program instantiation failed: {WITHOUT_VALUE[expression]}"
 
 
 FAILS = {
     f"{OWN}.nothing == 1": "no such key: nothing",
     'device.attributes["elsewhere"].x == 1': "no such key: x",
-    f"{OWN}.model > 3": "no such overload: _>_(string, int)",
-    f"{OWN}.index": "CEL result of type int could not be converted to bool: type conversion error from 'int' to 'bool'",
+    f"{OWN}.model > 3": "no such overload",
+    f"{OWN}.index": "CEL result of type int could not be converted to bool: unsupported type conversion from 'int' to "
+    "bool",
+    f"{OWN}.model": "CEL result of type string could not be converted to bool: unsupported native conversion from "
+    "string to 'bool'",
+    f"{OWN}.version": "CEL result of type kubernetes.Semver could not be converted to bool: type conversion error "
+    "from 'Semver' to 'bool'",
+    f"{OWN}.index.startsWith('a')": "no such overload",
+    f"size({OWN}.index) == 1": "no such overload: size",
+    "dyn(1).lowerAscii() == ''": "no such overload: lowerAscii(int)",
+    "quantity('2Gi') == quantity('1Gi').add(quantity('1Gi'))": "no such overload",
+    "isIP(dyn(1))": "no such overload: isIP(int)",
+    "dyn(1).containsIP('1.2.3.4')": "no such overload: containsIP(int, string)",
+    "dyn(1).all(x, true)": "got 'types.Int', expected iterable type",
+    "['a'].map(x, dyn(x) == 'a' ? dyn(1) : dyn(x)).join() == ''": "join: invalid input: 1",
+    f"{{{OWN}.version: 1}}.size() == 1": "internal error: runtime error: hash of unhashable type cel.Semver",
+    "-9223372036854775808 % -1 == 0": "integer overflow",
+    "[1, 2][dyn(1.5)] == 2": "unsupported index value 1.5 in list",
+    "{'a': 1}.transformMapEntry(k, v, {1: 1}).transformMapEntry(k, v, {2: 2, 1: 1}).size() == [1, 1].transformMapEntry("
+    "i, v, {v: i}).size()": "insert failed: key 1 already exists",
+    'device.driver.matches("[" + "a")': "error parsing regexp: missing closing ]: `[a`",
+    'semver("99999999999999999999.0.0").major() == 1': 'strconv.ParseUint: parsing "99999999999999999999": value out '
+    "of range",
+    'ip("1.2.3.04").family() == 4': 'IP Address "1.2.3.04" parse error during conversion from string: '
+    'ParseAddr("1.2.3.04"): IPv4 field has octet with leading zero',
+    'ip("1.2.3").family() == 4': 'IP Address "1.2.3" parse error during conversion from string: ParseAddr("1.2.3"): '
+    "IPv4 address too short",
+    'ip("256.1.1.1").family() == 4': 'IP Address "256.1.1.1" parse error during conversion from string: '
+    'ParseAddr("256.1.1.1"): IPv4 field has value >255',
+    'cidr("1.2.3.4/255.0.0.0").prefixLength() == 8': "network address parse error during conversion from string: "
+    "network address parse error during conversion from string: "
+    'netip.ParsePrefix("1.2.3.4/255.0.0.0"): bad bits after slash: "255.0.0.0"',
+    'cidr("1.2.3.4/33").prefixLength() == 8': "network address parse error during conversion from string: "
+    'network address parse error during conversion from string: netip.ParsePrefix("1.2.3.4/33"): '
+    "prefix length out of range",
     "1 / (1 - 1) == 1": "division by zero",
     "9223372036854775807 + 1 == 1": "integer overflow",
     "[1][2] == 1": "index out of bounds: 2",
@@ -144,6 +274,11 @@ COSTS = {
     f'device.attributes.exists_one(x, x == "{DRIVER}")': 164,
     f'{OWN}.exists_one(x, x == "model")': 133,
     f'{OWN}.model.matches("[^a]?sym")': 18,
+    f'{MEMORY} != quantity("1")': 1844674407370955269,
+    'cidr("1.2.3.4/24").containsIP("1.2.3.9")': 6,
+    'cidr("1.2.3.4/24").containsCIDR(cidr("1.2.3.0/23"))': 9,
+    "sets.contains([1, 2, 3], [4])": 24,
+    "sets.equivalent([1, 1], [1])": 25,
 }
 
 
@@ -174,6 +309,57 @@ def test_no_pattern_hangs() -> None:
     device: dict[str, Any] = {"name": "x", "attributes": {"text": {"string": "a" * 63 + "b"}}}
     selector = compile_selector('device.attributes["d"].text.matches("^(a+)+$")')
     assert selector.matches(device_value("d", device)) is False
+
+
+def grown(times: int, first: str, step: str, end: str) -> str:
+    """Return an expression that puts a value into itself several times, and then uses it."""
+    inner = end.replace("$", f"x{times}")
+    for number in range(times, 0, -1):
+        inner = f"cel.bind(x{number}, {step.replace('$', f'x{number - 1}')}, {inner})"
+    return f"cel.bind(x0, {first}, {inner})"
+
+
+GROWN = {
+    "a list is doubled": grown(30, "[1, 2, 3, 4]", "$ + $", "$.size() > 1"),
+    "a text grows by replacement": grown(10, '"aaaa"', f'$.replace("", "{"a" * 50}")', '$.contains("b")'),
+    "lists of lists are compared": grown(20, "[1]", "[$, $, $, $]", "$ == $"),
+    "maps of maps are compared": grown(20, "[1]", '{"a": $, "b": $}', "$ == $"),
+    "optional values of lists are compared": grown(20, "optional.of(1)", "optional.of([$, $])", "$ == $"),
+    "a list of lists is searched": grown(20, "[1]", "[$, $, $, $]", "$ in [$]"),
+    "a list is compared for each of its items": grown(12, "[1, 2, 3, 4]", "$ + $", "$.all(x, $ == $)"),
+    "sets are compared": grown(12, "[1, 2, 3, 4]", "$ + $", "sets.contains($, $)"),
+    "there are many matches": grown(16, '"aaaa"', "$ + $", '$.findAll("a").size() > 1'),
+}
+
+
+@pytest.mark.parametrize("case", GROWN)
+def test_what_grows_quickly_is_stopped(case: str) -> None:
+    selector = compile_selector(GROWN[case])
+    assert selector.error == ""
+    with pytest.raises(CelError, match=r"^operation cancelled: actual cost limit exceeded$"):
+        selector.matches(device_value(DRIVER, DEVICE))
+
+
+def test_an_expression_that_doubles_is_refused() -> None:
+    assert compile_selector(f"optional.of(1){'.optMap(x, x)' * 5}.hasValue()").error == ""
+    problem = compile_selector(f"optional.of(1){'.optMap(x, x)' * 30}.hasValue()").error
+    assert "expression has more than 10000 parts" in problem
+
+
+def test_a_type_that_doubles_is_refused() -> None:
+    assert compile_selector(grown(5, "1", "{$: $}", "true")).error == ""
+    assert "type has more than 200 parts" in compile_selector(grown(30, "1", "{$: $}", "true")).error
+    inserted = grown(12, "{1: 1}", "[1].transformMap(i, x, $, $)", "true")
+    assert "found no matching overload" in compile_selector(inserted).error
+    entries = grown(12, "1", "{1: 1}.transformMapEntry(k, x, {$: $})", "true")
+    assert "type has more than 200 parts" in compile_selector(entries).error
+
+
+def test_a_long_list_is_walked() -> None:
+    numbers = f"[{', '.join(['1'] * 2000)}]"
+    assert compile_selector(f"{numbers} == {numbers}").matches(device_value(DRIVER, DEVICE)) is True
+    expression = grown(13, "[1, 2, 3, 4]", "$ + $", "$.map(x, x + 1).filter(x, x > 2).size() == 24576")
+    assert compile_selector(expression).matches(device_value(DRIVER, DEVICE)) is True
 
 
 def test_deep_nesting_is_refused() -> None:

@@ -315,6 +315,27 @@ def test_a_hopeless_search_ends() -> None:
     assert case.told()[0] == "The search for devices on n1 took too long."
 
 
+NUMBERS = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
+LONG = f"{NUMBERS}.all(a, {NUMBERS}.all(b, {NUMBERS}.all(c, {NUMBERS}.all(d, a + b + c + d >= 0))))"
+SLOW_SEARCHES: dict[str, tuple[KubeObject, list[dict[str, Any]]]] = {
+    "a constraint that many devices fail": (
+        claim(wanting(count=32), devices={"constraints": [{"matchAttribute": "d/n"}]}),
+        [{"name": f"x{n}", "attributes": {"n": {"int": n % 5}}} for n in range(128)],
+    ),
+    "an expression that takes long": (
+        claim(wanting(selectors=[{"cel": {"expression": f"!({LONG})"}}])),
+        [{"name": f"x{n}"} for n in range(128)],
+    ),
+}
+
+
+@pytest.mark.parametrize("slow", SLOW_SEARCHES)
+def test_a_slow_search_ends_on_every_node(slow: str) -> None:
+    request, devices = SLOW_SEARCHES[slow]
+    case = Case(device_class(), offered("p", *devices, allNodes=True), request)
+    assert case.verdicts() == [TIMED_OUT, TIMED_OUT]
+
+
 def test_a_claim_with_devices_keeps_the_pod_near_them_until_postfilter_takes_them_away() -> None:
     held = claim(status={"allocation": got("n1/small", selector=on_node("n1"))})
     case = Case(device_class(), ON_N1, held)

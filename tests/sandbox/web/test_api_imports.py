@@ -98,3 +98,11 @@ def test_things_are_found_now_and_in_the_past() -> None:
     assert not any(hit["kind"] == "event" for hit in past["hits"])
     for wrong in ({}, {"q": "  "}, {"q": "x" * 81}, {"q": "a", "at": "soon"}):
         assert Client().get(f"{base}/find", wrong).status_code == 422, wrong
+
+
+@pytest.mark.parametrize(("page", "lead"), [("edit", "edit"), ("watch", "read")])
+def test_a_hit_leads_to_what_the_link_may_open(page: str, lead: str) -> None:
+    created = bring(SMALL).json()
+    _, _, sandbox, token, _ = urlsplit(created[page]).path.split("/")
+    hits = Client().get(f"/api/v1/sandboxes/{sandbox}/{token}/find", {"q": "kube-system"}).json()["hits"]
+    assert hits[0]["leads"] == {lead: "Namespace", "key": "kube-system"}

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any
 
-from scheduler_engine.api.cel.addresses import Address, Network, cidr, contains_cidr, contains_ip, ip, masked
+from scheduler_engine.api.cel.addresses import (
+    Address,
+    Network,
+    cidr,
+    contains_cidr,
+    contains_ip,
+    ip,
+    is_link_local_multicast,
+    masked,
+)
+from scheduler_engine.api.cel.conversions import to_bool, to_bytes, to_double, to_int, to_string, to_uint
 from scheduler_engine.api.cel.semver import Semver, parse_loosely, parse_semver
 from scheduler_engine.api.cel.texts import (
     char_at,
@@ -21,6 +29,7 @@ from scheduler_engine.api.cel.texts import (
     replace,
     split,
     substring,
+    trim,
 )
 from scheduler_engine.api.cel.typed import Function, typed
 from scheduler_engine.api.cel.values import (
@@ -28,93 +37,32 @@ from scheduler_engine.api.cel.values import (
     OPERATORS,
     CelError,
     CelType,
+    Computed,
     Optional,
-    bounded,
     compare,
     equal,
+    key_of,
     name_of,
     no_overload,
+    plain_key,
     text_of,
 )
 from scheduler_engine.api.quantity import LARGEST, NANO, Quantity, added, negated, parse_quantity
-
-# --- conversions ------------------------------------------------------------------------------------------------------
-
-
-def to_int(value: Any) -> int:
-    if isinstance(value, str):
-        return bounded(_parsed(value, int, "int"), unsigned=False)
-    if isinstance(value, float) and not -(2.0**63) < value < 2.0**63:
-        raise CelError("integer overflow")
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return bounded(int(value), unsigned=False)
-    raise no_overload("int", value)
-
-
-def to_uint(value: Any) -> int:
-    if isinstance(value, str):
-        return bounded(_parsed(value, int, "uint"), unsigned=True)
-    if isinstance(value, float) and not 0 <= value < 2.0**64:
-        raise CelError("unsigned integer overflow")
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return bounded(int(value), unsigned=True)
-    raise no_overload("uint", value)
-
-
-def to_double(value: Any) -> float:
-    if isinstance(value, str):
-        return float(_parsed(value, float, "double"))
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    raise no_overload("double", value)
-
-
-def _parsed(text: str, kind: Callable[[str], Any], name: str) -> Any:
-    try:
-        if text != text.strip() or "_" in text:
-            raise ValueError
-        return kind(text)
-    except ValueError:
-        raise CelError(f"type conversion error from 'string' to '{name}'") from None
-
-
-def to_bool(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    if value in ("true", "TRUE", "True", "t", "1"):
-        return True
-    if value in ("false", "FALSE", "False", "f", "0"):
-        return False
-    raise CelError(f"type conversion error from '{name_of(value)}' to 'bool'")
-
-
-def to_bytes(value: Any) -> bytes:
-    if isinstance(value, str):
-        return value.encode()
-    if isinstance(value, bytes):
-        return value
-    raise no_overload("bytes", value)
-
-
-def to_string(value: Any) -> str:
-    if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            raise CelError("invalid UTF-8 in bytes, cannot convert to string") from None
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    if isinstance(value, (str, bool, int, float, IPv4Address, IPv6Address, IPv4Network, IPv6Network)):
-        return text_of(value)
-    raise no_overload("string", value)
-
 
 # --- lists ------------------------------------------------------------------------------------------------------------
 
 
 @typed("isSorted", list)
 def is_sorted(items: list[Any]) -> bool:
-    return all(compare("isSorted", one, other) <= 0 for one, other in itertools.pairwise(items))
+    return all(_order_of("isSorted", one, other) <= 0 for one, other in itertools.pairwise(items))
+
+
+def _order_of(name: str, one: Any, other: Any) -> int:
+    """Return -1, 0 or 1; 0 for values without an order."""
+    try:
+        return compare(name, one, other)
+    except CelError:
+        return 0
 
 
 def _extreme(name: str, sign: int) -> Function:
@@ -124,7 +72,7 @@ def _extreme(name: str, sign: int) -> Function:
             raise CelError(f"{name} called on empty list")
         found = items[0]
         for item in items[1:]:
-            found = item if compare(name, item, found) == sign else found
+            found = item if _order_of(name, item, found) == sign else found
         return found
 
     return extreme
@@ -161,13 +109,12 @@ def semver(text: str, loosely: bool = False) -> Semver:
         raise CelError(str(problem)) from None
 
 
-def _is(make: Function) -> Function:
+def _is(name: str, make: Function, *kinds: Any) -> Function:
+    @typed(name, *kinds)
     def valid(*args: Any) -> bool:
         try:
             make(*args)
-        except CelError as problem:
-            if str(problem).startswith("no such overload"):
-                raise
+        except CelError:
             return False
         return True
 
@@ -188,16 +135,20 @@ def _as_quantity(value: Quantity | int) -> Quantity:
 
 @typed("add", Quantity, (Quantity, int))
 def quantity_add(one: Quantity, other: Quantity | int) -> Quantity:
-    return added(one, _as_quantity(other))
+    return _computed(added(one, _as_quantity(other)))
 
 
 @typed("sub", Quantity, (Quantity, int))
 def quantity_sub(one: Quantity, other: Quantity | int) -> Quantity:
-    return added(one, negated(_as_quantity(other)))
+    return _computed(added(one, negated(_as_quantity(other))))
+
+
+def _computed(held: Quantity) -> Computed:
+    return Computed(held.nano, held.notation, held.written, held.digits, held.scale, held.wide)
 
 
 def _whole(amount: Quantity) -> bool:
-    return amount.nano % NANO == 0 and abs(amount.nano // NANO) <= LARGEST
+    return not amount.wide and amount.nano % NANO == 0 and abs(amount.nano // NANO) <= LARGEST
 
 
 @typed("asInteger", Quantity)
@@ -221,6 +172,18 @@ def _non_zero(value: Any) -> Optional:
     return Optional((value,)) if value not in (0, "", b"", False, None, [], {}) else NOTHING
 
 
+def map_insert(held: dict[Any, Any], *entry: Any) -> dict[Any, Any]:
+    """Add a key and a value, or the entries of another map, to a map that nothing else knows yet. Raises CelError for a
+    known key.
+    """
+    added = {key_of(entry[0]): entry[1]} if len(entry) > 1 else entry[0]
+    for key in added:
+        if key in held:
+            raise CelError(f"insert failed: key {text_of(plain_key(key))} already exists")
+    held.update(added)
+    return held
+
+
 FUNCTIONS: dict[str, Function] = OPERATORS | {
     "type": lambda value: CelType(name_of(value)),
     "bool": to_bool,
@@ -238,9 +201,8 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
     "optional.ofNonZeroValue": _non_zero,
     "optional.none": lambda: NOTHING,
     "value": value_of,
+    "cel.@mapInsert": map_insert,
     "hasValue": typed("hasValue", Optional)(lambda value: bool(value.held)),
-    "or": typed("or", Optional, Optional)(lambda value, other: value if value.held else other),
-    "orValue": lambda value, other: value.held[0] if value.held else other,
     "charAt": char_at,
     "indexOf": index_of,
     "lastIndexOf": last_index_of,
@@ -250,7 +212,7 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
     "replace": replace,
     "split": split,
     "substring": substring,
-    "trim": typed("trim", str)(str.strip),
+    "trim": trim,
     "find": find,
     "findAll": find_all,
     "isSorted": is_sorted,
@@ -265,7 +227,7 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
         lambda one, other: any(equal(item, another) for item in one for another in other)
     ),
     "quantity": quantity,
-    "isQuantity": _is(quantity),
+    "isQuantity": _is("isQuantity", quantity, str),
     "sign": typed("sign", Quantity)(lambda amount: (amount.nano > 0) - (amount.nano < 0)),
     "isGreaterThan": lambda one, other: _order("isGreaterThan", one, other) == 1,
     "isLessThan": lambda one, other: _order("isLessThan", one, other) == -1,
@@ -276,19 +238,17 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
     "add": quantity_add,
     "sub": quantity_sub,
     "semver": semver,
-    "isSemver": _is(semver),
+    "isSemver": _is("isSemver", semver, str, bool),
     "major": typed("major", Semver)(lambda version: version.numbers[0]),
     "minor": typed("minor", Semver)(lambda version: version.numbers[1]),
     "patch": typed("patch", Semver)(lambda version: version.numbers[2]),
     "ip": ip,
-    "isIP": _is(ip),
+    "isIP": _is("isIP", ip, str),
     "ip.isCanonical": lambda text: str(ip(text)) == text,
     "family": typed("family", Address)(lambda address: address.version),
     "isUnspecified": typed("isUnspecified", Address)(lambda address: address.is_unspecified),
     "isLoopback": typed("isLoopback", Address)(lambda address: address.is_loopback),
-    "isLinkLocalMulticast": typed("isLinkLocalMulticast", Address)(
-        lambda address: address in (cidr("224.0.0.0/24") if address.version == 4 else cidr("ff02::/16"))
-    ),
+    "isLinkLocalMulticast": typed("isLinkLocalMulticast", Address)(is_link_local_multicast),
     "isLinkLocalUnicast": typed("isLinkLocalUnicast", Address)(lambda address: address.is_link_local),
     "isGlobalUnicast": typed("isGlobalUnicast", Address)(
         lambda address: (
@@ -302,10 +262,10 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
         )
     ),
     "cidr": cidr,
-    "isCIDR": _is(cidr),
+    "isCIDR": _is("isCIDR", cidr, str),
     "containsIP": contains_ip,
     "containsCIDR": contains_cidr,
-    "prefixLength": typed("prefixLength", Network)(lambda network: network.prefixlen),
+    "prefixLength": typed("prefixLength", Network)(lambda network: network.network.prefixlen),
     "masked": masked,
 }
 """Function → what it does."""

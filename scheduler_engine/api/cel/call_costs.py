@@ -1,0 +1,77 @@
+"""What a call costs when it is evaluated.
+
+Source: upstream ``cel-go/interpreter/runtimecost.go``, ``apiserver/pkg/cel/library/cost.go``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+STRING_FACTOR, PATTERN_FACTOR = 0.1, 0.25
+LIST_COST, MAP_COST = 10, 30
+"""What it costs to make a list or a map."""
+MATCH_COST = 20
+"""What each match of findAll costs here. In Kubernetes it costs nothing: there it is quicker."""
+
+
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, (str, bytes, list, dict)) else 1
+
+
+def _traversal(value: Any) -> int:
+    return math.ceil(_size(value) * STRING_FACTOR)
+
+
+Cost = Callable[[list[Any], Any], int]
+
+
+def _first(factor: float = STRING_FACTOR) -> Cost:
+    return lambda values, result: math.ceil(_size(values[0]) * factor)
+
+
+def _smaller(values: list[Any], result: Any) -> int:
+    return math.ceil(min(_size(values[0]), _size(values[1])) * STRING_FACTOR)
+
+
+def _matching(values: list[Any], result: Any) -> int:
+    return math.ceil((1 + _size(values[0])) * STRING_FACTOR) * math.ceil(_size(values[1]) * PATTERN_FACTOR)
+
+
+def _walked(values: list[Any], result: Any) -> int:
+    """Return the cost of reading every item of a list, or every character."""
+    held = values[0]
+    if isinstance(held, (str, bytes)):
+        return int(len(held) * STRING_FACTOR)
+    return sum(_walked([item], None) for item in held) if isinstance(held, list) else 1
+
+
+def _compared(values: list[Any], result: Any) -> int:
+    plain = isinstance(values[0], (str, bytes, list, dict, bool, int, float)) or values[0] is None
+    return _smaller(values, result) if plain else 1
+
+
+COSTS: dict[str, Cost] = {
+    **dict.fromkeys(("startsWith", "endsWith"), _first()),
+    **dict.fromkeys(("string_to_bytes", "bytes_to_string"), _first()),
+    **dict.fromkeys(("lowerAscii", "upperAscii", "substring", "trim"), _first()),
+    **dict.fromkeys(("quantity", "isQuantity", "semver", "isSemver", "cidr", "isIP", "isCIDR"), _first()),
+    **dict.fromkeys(("replace", "split", "ip.isCanonical"), _first(2 * STRING_FACTOR)),
+    **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _walked),
+    "find": _matching,
+    "findAll": lambda values, result: max(_matching(values, result), MATCH_COST * len(result)),
+    **dict.fromkeys(("less_string", "greater_string", "less_equals_string", "greater_equals_string"), _smaller),
+    **dict.fromkeys(("_==_", "_!=_"), _compared),
+    **dict.fromkeys(
+        ("sets.contains", "sets.intersects"), lambda values, result: 1 + _size(values[0]) * _size(values[1])
+    ),
+    "sets.equivalent": lambda values, result: 1 + 2 * _size(values[0]) * _size(values[1]),
+    "matches_string": _matching,
+    "in_list": lambda values, result: _size(values[1]),
+    "add_string": lambda values, result: math.ceil((_size(values[0]) + _size(values[1])) * STRING_FACTOR),
+    "contains": lambda values, result: _traversal(values[0]) * _traversal(values[1]),
+    "join": lambda values, result: math.ceil(_size(result) * 2 * STRING_FACTOR),
+    "string_to_ip": _first(),
+}
+"""Function or overload → its cost, from arguments and result. All others cost 1."""

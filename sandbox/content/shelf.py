@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from sandbox.runtime.local import local
 from scheduler_engine.lesson import Lesson, load_lessons, read_lesson
@@ -82,14 +83,8 @@ def lesson_of(slug: str, text: str = "") -> Lesson | None:
     return placed.lesson if placed else None
 
 
-def where_next(slug: str) -> list[Lesson]:
-    """Return the lessons with ``slug`` in ``after``, else the next lesson of its shelf."""
+def next_lesson(slug: str) -> Lesson | None:
+    """Return the lesson that follows on the same shelf. Shelves are in an order in which nothing is missing."""
     placed = lessons().get(slug)
-    if placed is None:
-        return []
-    following = [other.lesson for other in lessons().values() if slug in other.lesson.after]
-    if following:
-        return following
-    row = [other.lesson for other in lessons().values() if other.shelf == placed.shelf]
-    place = row.index(placed.lesson) + 1
-    return row[place : place + 1]
+    row = [] if placed is None else shelf(placed.shelf)
+    return next((after for before, after in pairwise(row) if before.slug == slug), None)

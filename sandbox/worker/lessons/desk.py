@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from sandbox.content.shelf import DAILY, OWN, WAYS_BACK, lesson_of, where_next
+from sandbox.content.shelf import DAILY, OWN, WAYS_BACK, lesson_of, next_lesson
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
 from sandbox.storage.records import Guessed, Studied
@@ -198,9 +198,10 @@ class Desk:
     def _end_data(self, lesson: Lesson) -> dict[str, Any]:
         page, place, words = WAYS_BACK[self.studied.shelf]
         skipped = len(self.progress.get("skipped", ()))
+        following = next_lesson(lesson.slug)
         return {
             "know": [self.prose(text) for text in lesson.know],
-            "next": [{"slug": other.slug, "title": other.title} for other in where_next(lesson.slug)],
+            "next": following and {name: getattr(following, name) for name in ("slug", "title", "about", "minutes")},
             "bill": None if lesson.par is None or skipped else self._bill(lesson, lesson.par),
             "skipped": skipped,
             "back": {"page": page, "place": place, "words": say(words)},

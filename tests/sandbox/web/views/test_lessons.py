@@ -16,7 +16,6 @@ from sandbox.content import shelf
 from sandbox.storage import tokens
 from sandbox.storage.models import Guess, Sandbox, Study
 from sandbox.worker.lessons.markdown import html_of
-from scheduler_engine.lesson import read_lesson
 from scheduler_engine.scenario import command_of, play
 from scheduler_engine.testing import make_node, make_pod, make_priority_class
 from tests.questions import commands_of, parts_of
@@ -492,11 +491,14 @@ def test_pointers_are_buttons_and_pages_are_links() -> None:
     assert 'href="https://kubernetes.io/docs/" target="_blank" rel="noopener noreferrer"' in html
 
 
-def test_where_to_go_next_follows_after() -> None:
-    first = next(iter(shelf.lessons()))
-    assert shelf.where_next("nonsense") == []
-    assert all(other.slug in shelf.lessons() for other in shelf.where_next(first))
-    assert read_lesson(LESSON).parts[1].predicts
+def test_one_lesson_comes_next_and_needs_none_that_comes_later() -> None:
+    rows = {name: [lesson.slug for lesson in shelf.shelf(name)] for name in shelf.SHELVES}
+    for row in rows.values():
+        followers = [found and found.slug for found in map(shelf.next_lesson, row)]
+        assert followers == [*row[1:], None]
+    for number, lesson in enumerate(shelf.shelf("lessons")):
+        assert {*lesson.after} <= {*rows["lessons"][:number]}
+    assert shelf.next_lesson("nonsense") is None
 
 
 # --- predictions --------------------------------------------------------------------------------------------------

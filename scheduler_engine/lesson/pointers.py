@@ -13,8 +13,8 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from scheduler_engine.words import say
 
-PANES = ("queues", "cluster", "inspector", "timeline", "ribbon", "sentence", "decision")
-"""Parts of the page that are always visible."""
+PANES = ("queues", "bindings", "faults", "cluster", "inspector", "timeline", "ribbon", "sentence", "decision")
+"""Parts of the page that are no tabs."""
 FIXED: dict[str, tuple[str, ...]] = {
     "queue": tuple(lane for lane in (*LANES, IN_FLIGHT) if lane != "bound"),
     "stage": ("Pop", *(stage.name for stage in STAGES)),

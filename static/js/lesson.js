@@ -6,7 +6,7 @@ import { choose, lendTab, sendView, showOnPhone, view } from './view.js';
 
 const byId = (id) => document.getElementById(id);
 const PANES = {
-  queues: ['.p-queue', 'queue'], cluster: ['.p-cluster', 'cluster'], inspector: ['.p-inspector', 'inspector'], decision: ['#decision', 'decision'],
+  queues: ['.p-queue', 'queue'], bindings: ['#panel-bindings', 'queue'], faults: ['#panel-faults', 'queue'], cluster: ['.p-cluster', 'cluster'], inspector: ['.p-inspector', 'inspector'], decision: ['#decision', 'decision'],
   timeline: ['#panel-timeline', ''], ribbon: ['#panel-ribbon', ''], sentence: ['#panel-sentence', ''],
 };
 

@@ -12,7 +12,7 @@ export function select(tabs, name) {
 export function arrows({ key, target }, within, open) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
   if (!step || !target.matches('[role="tab"]')) return false;
-  const tabs = [...target.closest(within).querySelectorAll('[role="tab"]')];
+  const tabs = [...target.closest(within).querySelectorAll('[role="tab"]:not(.is-away)')];
   const next = tabs[(tabs.indexOf(target) + step + tabs.length) % tabs.length];
   open(next.dataset.tab);
   next.focus();

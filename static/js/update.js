@@ -1,5 +1,6 @@
 // An update: place the panels that the server sent, and bring the rest of the page up to date.
 
+import { settleAway } from './away.js';
 import { isWaiting } from './connection.js';
 import { settleRed } from './expect.js';
 import { settleFolds } from './fold.js';
@@ -47,6 +48,7 @@ export function settle() {
   const news = stage.key !== last;
   if (news && last) byId('live').textContent = byId('sentence-text').textContent.trim();
   last = stage.key;
+  settleAway();
   settleTab(stage, news);
   settleMoment();
   const { head, length } = byId('panel-toolbar').dataset;

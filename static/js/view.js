@@ -1,6 +1,7 @@
 // What is open and chosen in this browser: moment, tab, pane, pod, node. Each change is sent to the server, written into the
 // address and marked on the page.
 
+import { bring, comes, markAway } from './away.js';
 import { send } from './connection.js';
 import { unfold } from './fold.js';
 import { markNodes } from './heat.js';
@@ -27,6 +28,7 @@ export function sendView() {
 
 export function choose(changes) {
   if ('pod' in changes || 'node' in changes) letGo();
+  if (changes.pod || changes.node) bring('inspector');
   Object.assign(view, changes);
   address(view, isHeld());
   markChoice();
@@ -56,6 +58,7 @@ export function setTab(name) {
   bench.dataset.tab = name;
   for (const part of document.querySelectorAll('[data-only]')) part.hidden = part.dataset.only !== name;
   select(document.querySelectorAll('.tab'), name);
+  markAway();
   openGroup(tabOf(name)?.closest('.tabs-g'));
   byId('follow').setAttribute('aria-pressed', String(!chosen));
   address(view, isHeld());
@@ -71,6 +74,7 @@ function openGroup(group) {
 
 function showTab(name) {
   unfold('decision');
+  bring(name);
   setTab(name);
   centreTab();
 }
@@ -105,7 +109,7 @@ export const toggleFollow = () => { if (chosen) followStage(); else openTab(view
 export function settleTab({ cycle, tab }, begins) {
   if (begins && lentIn !== cycle) lentIn = null;
   if (begins) sendView();
-  if (follows() && tab !== view.tab) setTab(tab);
+  if (follows() && tab !== view.tab && comes(tab)) setTab(tab);
 }
 
 export function showPane(name) {

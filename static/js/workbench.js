@@ -5,6 +5,7 @@ import './name.js';
 import './play.js';
 import './split.js';
 import { drawer } from './add.js';
+import { bring } from './away.js';
 import { listenToClicks } from './clicks.js';
 import { keepConnection } from './connection.js';
 import { findWith, showBranches, showTerm } from './dialogs.js';
@@ -63,6 +64,7 @@ byId('panel-timeline').parentElement.addEventListener('pointerleave', settlePlac
 document.addEventListener('look-changed', settle);
 addEventListener('resize', settlePlace);
 
+if (view.tab) bring(view.tab);
 setTab(view.tab || byId('panel-sentence').dataset.tab || 'filter');
 const pane = new URLSearchParams(location.search).get('panel');
 if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) showPane(pane);

@@ -187,6 +187,7 @@ def lesson(visit: Visit) -> Iterator[Shot]:
 
 def beside_a_lesson(visit: Visit) -> Iterator[Shot]:
     page = visit.workbench(lesson=LESSON)
+    page.locator("#all-panels").click()
     for choice in ("", "", "node-a1", "node-b1"):
         if choice:
             answer(visit, page, choice)

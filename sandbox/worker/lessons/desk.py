@@ -19,6 +19,7 @@ from sandbox.words.say import say
 from sandbox.worker import earlier
 from sandbox.worker.lessons.answers import FEW_NODES, answer_data, compare, question_data, question_of, score
 from sandbox.worker.lessons.markdown import html_of
+from sandbox.worker.lessons.needs import needs
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import Lesson, Part, Question, costs, predictions, tasks
@@ -237,6 +238,7 @@ class Desk:
             "heading": part.title,
             "text": self.prose(part.text),
             "look": asdict(part.look),
+            "needs": needs(self.lesson, self.number) if self.lesson else [],
             "say": part.say or "; ".join(command_in(step).summary for step in part.do),
             "steps": bool(part.do),
             "stepped": self.stepped,

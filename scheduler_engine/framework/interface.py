@@ -240,6 +240,12 @@ class SchedulerServices(Protocol):
 
     pending_claims: Table[str, KubeObject]
 
+    def waiting_pods(self) -> Sequence[Pod]: ...
+
+    def has_place(self, pod: Pod) -> bool: ...
+
+    def allow_waiting(self, uid: str, plugin: str) -> bool: ...
+
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool: ...
 
     def preempt_binding_pod(self, uid: str, plugin: str) -> bool: ...
@@ -252,6 +258,15 @@ class NoScheduler:
 
     def __init__(self) -> None:
         self.pending_claims: Table[str, KubeObject] = Table()
+
+    def waiting_pods(self) -> Sequence[Pod]:
+        return ()
+
+    def has_place(self, pod: Pod) -> bool:
+        return False
+
+    def allow_waiting(self, uid: str, plugin: str) -> bool:
+        return False
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
         return False

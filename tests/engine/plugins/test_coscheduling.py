@@ -249,14 +249,22 @@ def test_a_pod_whose_group_does_not_exist_is_denied_on_permit_until_it_does() ->
     assert bound(cluster) == ["a-0", "a-1"]
 
 
-def test_the_last_pod_of_a_group_calls_the_others() -> None:
+def test_the_last_pod_of_a_group_brings_the_others_back() -> None:
     cluster = Cluster(coscheduling()).apply(*FOUR, make_group("a", 3), *gang("a", 2)).advance(20)
     assert bound(cluster) == []
     cluster.apply(member("a", 2)).settle()
-    moves = [(move.pod, move.cause) for move in seen(cluster, ev.PodMoved)]
-    assert ("default/a-0", "ForceActivate") in moves
-    assert ("default/a-1", "ForceActivate") in moves
+    # The controller of groups writes the next phase, and Coscheduling registers for updates of groups.
+    causes = {move.cause for move in seen(cluster, ev.PodMoved) if move.pod == "default/a-1"}
+    assert "podgroups.v1alpha1.scheduling.x-k8s.ioUpdate" in causes
     assert bound(cluster) == ["a-0", "a-1", "a-2"]
+
+
+def test_the_first_pod_on_permit_calls_its_siblings_back_at_most_once_a_second() -> None:
+    cluster = Cluster(coscheduling()).apply(make_node("n").capacity(cpu="1"), make_group("a", 3), *gang("a", 3))
+    cluster.settle()
+    calls = [move.pod for move in seen(cluster, ev.PodMoved) if move.cause == "ForceActivate"]
+    assert calls
+    assert len(calls) == len(set(calls))
 
 
 def test_a_group_that_does_not_fit_tries_again_each_second_until_it_does() -> None:

@@ -158,7 +158,8 @@ class Cycle:
     the attempt ended, another pod had the name.
 
     ``waits``: (plugin, simulated microseconds) on Permit: who makes it wait, and until when.
-    ``wait_rejected``: why it was rejected before any timeout, as in ``PermitWait``. After a failure:
+    ``wait_rejected``: why it was rejected before any timeout, as in ``PermitWait``. ``counted``: how many pods of its
+    group had a node on Permit. After a failure:
     ``forgotten`` is the node from which the cache took the pod, ``requeued`` its move back to the queue.
 
     ``configured`` is the configuration at its start, which it keeps.
@@ -198,6 +199,7 @@ class Cycle:
     waits: tuple[tuple[str, int], ...] = ()
     waits_since_us: int = 0
     wait_rejected: str = ""
+    counted: ev.PodGroupCounted | None = None
     forgotten: str = ""
     requeued: ev.PodMoved | None = None
     configured: ev.Configured | None = None

@@ -10,6 +10,8 @@ method              signature
 ==================  ==========================================================================================
 pre_enqueue         (pod) → Status | None
 less                (left: QueuedPodInfo, right: QueuedPodInfo) → bool
+order_us            (info: QueuedPodInfo) → int   (the time by which ``less`` orders pods of one priority, if it is not
+                    their timestamp; it then orders equal ones by their keys)
 events_to_register  () → tuple[EventRegistration, …]
 pre_filter          (state, pod, nodes) → tuple[PreFilterResult | None, Status | None]
 add_pod, remove_pod (state, pod_to_schedule, pod_info, node_info) → None   (preemption: update this plugin's state)

@@ -71,9 +71,9 @@ class Coscheduling(Plugin):
         first, second = left.pod.priority, right.pod.priority
         if first != second:
             return first > second
-        return (self._since_us(left), left.pod.key) < (self._since_us(right), right.pod.key)
+        return (self.order_us(left), left.pod.key) < (self.order_us(right), right.pod.key)
 
-    def _since_us(self, info: QueuedPodInfo) -> int:
+    def order_us(self, info: QueuedPodInfo) -> int:
         """Return when its group failed last, or else was created, to the second; for a pod without one, when it came
         to activeQ.
         """

@@ -176,6 +176,7 @@ class SchedulerParts(PermitWaits):
             rules=self.rules,
             pod_initial_backoff_us=self.configuration.pod_initial_backoff_seconds * SECOND_US,
             pod_max_backoff_us=self.configuration.pod_max_backoff_seconds * SECOND_US,
+            order_us=getattr(first.points["queueSort"][0], "order_us", None),
         )
         for framework in self.profiles.values():
             framework.handle.nominator = queue.nominator

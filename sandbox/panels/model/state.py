@@ -284,9 +284,12 @@ class KubeEvent:
         return (self.event.regarding_kind, self.event.regarding, self.uid) == ("Pod", pod.key, pod.uid)
 
 
-def by_priority(queued: Queued) -> tuple[int, ...]:
+def by_priority(queued: Queued) -> tuple[int, int, str]:
     """Return a sort key: the order of activeQ."""
-    return -queued.move.priority, queued.move.timestamp_us
+    move = queued.move
+    if move.order_us is None:
+        return -move.priority, move.timestamp_us, ""
+    return -move.priority, move.order_us, move.pod
 
 
 def by_time(queued: Queued) -> tuple[int, ...]:

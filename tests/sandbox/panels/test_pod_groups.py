@@ -9,6 +9,7 @@ from sandbox.panels import View
 from sandbox.panels.bindings import stats as bindings
 from sandbox.panels.facts.sentences import sentence
 from sandbox.panels.inspector.panel import stats as inspector
+from sandbox.panels.queues.panel import stats as queues
 from sandbox.panels.workloads.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
@@ -93,3 +94,13 @@ def test_a_label_without_a_group_is_named_as_such() -> None:
     simulation = Simulation(configuration=coscheduling())
     simulation.execute(commands.Apply((member("lost", 0).obj(),)))
     assert facts(simulation, "default/lost-0")["Pod group"] == "lost, which does not exist"
+
+
+def test_active_q_is_shown_in_the_order_of_the_groups() -> None:
+    simulation = Simulation(configuration=coscheduling())
+    pods = [member(group, number).obj() for number in range(2) for group in ("b", "a")]
+    simulation.execute(commands.Apply((make_group("b", 2), make_group("a", 2), *pods)))
+    (lane,) = [lane for lane in queues(world_of(simulation), View())["lanes"] if lane["id"] == "activeQ"]
+    shown = [card["pod"] for card in lane["cards"]]
+    assert shown == ["default/a-0", "default/a-1", "default/b-0", "default/b-1"]
+    assert shown == [info.pod.key for info in simulation.scheduler.queue.active_q.sorted()]

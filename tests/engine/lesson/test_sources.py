@@ -18,9 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 TABLE: dict[str, list[dict[str, Any]]] = yaml.safe_load(Path(__file__).with_name("sources.yaml").read_text())
 DAILY = "daily"
 UPSTREAM = re.compile(r"(scheduler-plugins )?(cmd|pkg|plugin|staging/src)/[\w./-]+/\w+\.go \w+")
-"""A file of kubernetes v1.34.1, or of kubernetes-sigs/scheduler-plugins, that is not a test, and a function or a type in
-it.
-"""
+"""A file of kubernetes v1.34.1 or of scheduler-plugins that is not a test, and a function or a type in it."""
 SEED = re.compile(r"seed 00[0134]|seed 002 §([1-9]|1[01])")
 OUR_OWN = re.compile(r"(docs/[\w-]+\.md) (.+)")
 """One of our documents and a heading in it: for statements about the sandbox, not Kubernetes."""

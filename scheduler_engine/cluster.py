@@ -30,6 +30,7 @@ from scheduler_engine.controllers.namespace import NamespaceController
 from scheduler_engine.controllers.node_lifecycle import NodeLifecycleController
 from scheduler_engine.controllers.persistent_volume import PersistentVolumeController
 from scheduler_engine.controllers.pod_gc import PodGarbageCollector
+from scheduler_engine.controllers.pod_group import PodGroupController
 from scheduler_engine.controllers.provisioner import Provisioner
 from scheduler_engine.controllers.replicaset import ReplicaSetController, ReplicationManager
 from scheduler_engine.controllers.resource_claim import ResourceClaimController
@@ -113,6 +114,7 @@ class Cluster:
                 for controller in WORKLOAD_CONTROLLERS
             ),
             DisruptionController(self.api, self.timeline, self.api.watch(DisruptionController.WANTS)),
+            PodGroupController(self.api, self.timeline, self.api.watch(PodGroupController.WANTS)),
             self.drainer,
         )
         self.workers = (self.replicas, self.kubelet, *self.controllers)

@@ -39,6 +39,7 @@ NEEDS_VERSION = (
     "CSIStorageCapacity",
     "Lease",
     "PodDisruptionBudget",
+    "PodGroup",
     "RuntimeClass",
     "VolumeAttachment",
 )

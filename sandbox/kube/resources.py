@@ -51,6 +51,7 @@ SHORT = {
     "StorageClass": ("sc",),
     "PriorityClass": ("pc",),
     "PodDisruptionBudget": ("pdb",),
+    "PodGroup": ("pg", "pgs"),
     "ReplicaSet": ("rs",),
     "ReplicationController": ("rc",),
     "Deployment": ("deploy",),

@@ -248,6 +248,13 @@ REPLICAS = (
     ),
     *(AGE, *CONTAINERS),
 )
+GROUP_COUNTS = (
+    ("MinMember", "spec.minMember"),
+    ("Running", "status.running"),
+    ("Succeeded", "status.succeeded"),
+    ("Failed", "status.failed"),
+)
+"""Title and path of the printer columns of a PodGroup. A missing field leaves its cell empty."""
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "Pod": (
         NAME,
@@ -327,6 +334,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("Min Available", of(lambda budget: str(value(budget, "spec.minAvailable", "N/A")))),
         Column("Max Unavailable", of(lambda budget: str(value(budget, "spec.maxUnavailable", "N/A")))),
         number("Allowed Disruptions", "status.disruptionsAllowed"),
+        AGE,
+    ),
+    "PodGroup": (
+        NAME,
+        Column("Phase", at("status.phase")),
+        *(Column(title, at(path, None), "integer") for title, path in GROUP_COUNTS),
         AGE,
     ),
     "ReplicaSet": (*REPLICAS, SELECTOR),

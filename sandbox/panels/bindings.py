@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.drawing.blocks import block, gone_block
+from sandbox.panels.facts.pod_groups import of_waiting
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -40,6 +41,7 @@ def _row(world: World, cycle: Cycle) -> dict[str, Any]:
         "stage": stage,
         "text": say(WAITS[stage], by=by) if by else say("bindings.rejected" if cycle.wait_rejected else NEXT[stage]),
         "waits": bool(by),
+        "group": of_waiting(world, cycle) if by else "",
         "allow": stage == "WaitOnPermit" and bool(cycle.waits),
         "left": say("bindings.left", left=seconds(left)) if until_us else "",
         "ring": share(left, until_us - since_us),

@@ -141,7 +141,7 @@ def queue(world: World, view: View) -> Iterator[Row]:
             ]
 
 
-LANES: dict[str, Callable[[Any], tuple[int, ...]]] = {
+LANES: dict[str, Callable[[Any], tuple[int | str, ...]]] = {
     "inFlight": by_time,
     "activeQ": by_priority,
     "backoffQ": by_expiry,

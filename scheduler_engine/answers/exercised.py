@@ -22,7 +22,8 @@ from scheduler_engine.api.validation.service import has_relaxed_name
 from scheduler_engine.apiserver.eviction import explained_by_numbers
 from scheduler_engine.apiserver.store import TOPOLOGY_LABELS
 from scheduler_engine.config.defaults import BINDING_TIMEOUT
-from scheduler_engine.framework.events import ASSIGNED_POD_DELETE, UNSCHEDULABLE_TIMEOUT
+from scheduler_engine.framework.events import ASSIGNED_POD_DELETE, FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT
+from scheduler_engine.queue.lanes import BACKOFF_Q, ERROR_BACKOFF_Q
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
 from scheduler_engine.versions import GATED_FIELDS, NOT_SIMULATED, ROWS
@@ -331,6 +332,10 @@ def _flushed(event: ev.PodMoved, seen: Seen) -> bool:
     return event.cause == str(UNSCHEDULABLE_TIMEOUT)
 
 
+def _activated_while_backing_off(event: ev.PodMoved, seen: Seen) -> bool:
+    return event.cause == str(FORCE_ACTIVATE) and event.source in (BACKOFF_Q, ERROR_BACKOFF_Q)
+
+
 def _deleted_while_bound(event: ev.ObjectModified | ev.ObjectDeleted, seen: Seen) -> bool:
     terminating = isinstance(event, ev.ObjectDeleted) or bool(_metadata(event.manifest, "deletionTimestamp"))
     return event.kind == "Pod" and terminating and seen.stages.get(event.key, "") in BINDING
@@ -439,17 +444,18 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("preempted_waiting_pods_back_off", (ev.PermitWait,), _preempted_on_permit),
     Trigger("preempts_in_pre_bind", (ev.PostFilterRan,), _preempted_in_pre_bind),
     Trigger("assumed_pods_may_expire", (ev.AssumedPodsExpire,), _expires),
+    Trigger("activation_asks_gates_again", (ev.PodMoved,), _activated_while_backing_off),
     Trigger("counts_flushed_pods", (ev.PodMoved,), _flushed),
     Trigger("binding_timeout", (ev.Configured,), _sets_timeout),
     Trigger("strict_scoring_strategy", (ev.Configured,), _has_shape),
 )
 IMPOSSIBLE = (
     *("fit_watches_device_classes", "binding_conditions", "placement_points"),
-    *("activation_asks_gates_again", "knows_comparing_tolerations", "names_resized_init_container", "beta_metrics"),
+    *("knows_comparing_tolerations", "names_resized_init_container", "beta_metrics"),
     *("validates_declared_features", "newer_texts", "newer_warnings", "reads_trailing_commas"),
 )
-"""Rules that no run here comes across: nothing simulates devices or pod groups, no plugin here activates pods, and
-texts of refusals, warnings and metrics are in no trace.
+"""Rules that no run here comes across: nothing simulates newer devices or the pod groups of Kubernetes, and texts of
+refusals, warnings and metrics are in no trace.
 """
 
 

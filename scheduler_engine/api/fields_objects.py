@@ -108,6 +108,9 @@ PriorityClass = +Object value!:int32 globalDefault:bool description preemptionPo
 RuntimeClass = +Object handler! overhead:RuntimeClassOverhead? scheduling:RuntimeClassScheduling?
 RuntimeClassOverhead = podFixed:{quantity}
 RuntimeClassScheduling = nodeSelector:{string} tolerations:[Toleration]
+PodGroup = +Object spec:PodGroupSpec status:PodGroupStatus
+PodGroupSpec = minMember:int32 minResources:{quantity} scheduleTimeoutSeconds:int32?
+PodGroupStatus = phase occupiedBy running:int32 succeeded:int32 failed:int32 scheduleStartTime:time
 PodDisruptionBudget = +Object spec:PodDisruptionBudgetSpec status:PodDisruptionBudgetStatus
 PodDisruptionBudgetSpec = minAvailable:intstr? selector:LabelSelector? maxUnavailable:intstr?
     unhealthyPodEvictionPolicy:string?

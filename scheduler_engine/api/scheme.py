@@ -79,6 +79,7 @@ KINDS: dict[str, Kind] = {
             False,
             gone=("scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha1"),
         ),
+        Kind("PodGroup", ("scheduling.x-k8s.io/v1alpha1",), "podgroups", True),
         Kind(
             "RuntimeClass",
             ("node.k8s.io/v1",),

@@ -24,7 +24,7 @@ NOT_HELD = ("kubernetes.io/pvc-protection", "kubernetes.io/pv-protection", "batc
 
 COUNTED = (
     *("Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"),
-    "PodDisruptionBudget",
+    *("PodDisruptionBudget", "PodGroup"),
 )
 """Kinds with a generation."""
 

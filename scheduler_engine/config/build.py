@@ -5,12 +5,13 @@ Source: seed 004 and 002 §6; upstream ``framework/runtime/framework.go`` (NewFr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler_engine.api.validation.problems import in_version
 from scheduler_engine.config.extenders import extender_problem, profiles_for_extenders
 from scheduler_engine.config.types import Profile
+from scheduler_engine.config.validation_out_of_tree import coscheduling
 from scheduler_engine.config.validation_pluginargs import node_resources_fit
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS, PLACEMENT_POINTS
@@ -27,6 +28,11 @@ POINTS = (
 )
 """The order of Kubernetes' checks, which decides the error reported."""
 
+CHECKED_WHEN_BUILT: dict[str, Callable[[str, dict[str, Any], Rules], list[FieldError]]] = {
+    "Coscheduling": coscheduling,
+    "NodeResourcesFit": node_resources_fit,
+}
+"""Plugin → check of its defaulted arguments, which it makes itself when it is created."""
 Registry = Mapping[str, type[Plugin]]
 
 
@@ -74,10 +80,11 @@ def _build(manifest: dict[str, Any], registry: Registry, rules: Rules) -> Profil
     sets: dict[str, Any] = manifest["plugins"]
     args = {item["name"]: item["args"] or {} for item in manifest["pluginConfig"]}
     needed = {item["name"] for plugin_set in sets.values() for item in plugin_set.get("enabled", ())}
-    if "NodeResourcesFit" in needed and "NodeResourcesFit" in registry:
-        errors = [*in_version(node_resources_fit("", args["NodeResourcesFit"], rules), rules)]
-        if errors:
-            raise _CannotBuild(f'initializing plugin "NodeResourcesFit": {_combined(errors)}')
+    for plugin, check in CHECKED_WHEN_BUILT.items():
+        if plugin in needed and plugin in registry:
+            errors = [*in_version(check("", args[plugin], rules), rules)]
+            if errors:
+                raise _CannotBuild(f'initializing plugin "{plugin}": {_combined(errors)}')
     points = (*POINTS, *PLACEMENT_POINTS) if rules.placement_points else POINTS
     for point in points:
         _check_specific(point, sets[point], registry)

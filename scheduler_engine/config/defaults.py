@@ -86,6 +86,12 @@ def _plugin_config(config: dict[str, Any], rules: Rules) -> dict[str, Any]:
     return {"name": name, "args": completed(args, known[name])}
 
 
+def _coscheduling(args: dict[str, Any]) -> None:
+    args.setdefault("permitWaitingTimeSeconds", 60)
+    args.setdefault("podGroupBackoffSeconds", 0)
+    args.setdefault("podGroupRejectPercentage", 10)
+
+
 def _default_preemption(args: dict[str, Any]) -> None:
     args.setdefault("minCandidateNodesPercentage", 10)
     args.setdefault("minCandidateNodesAbsolute", 100)
@@ -122,6 +128,7 @@ def _resources(resources: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
 
 
 ARGS_DEFAULTS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "Coscheduling": _coscheduling,
     "DefaultPreemption": _default_preemption,
     "DynamicResources": _dynamic_resources,
     "InterPodAffinity": _inter_pod_affinity,

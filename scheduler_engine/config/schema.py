@@ -204,6 +204,12 @@ def _args(plugin: str, **fields: Field) -> Struct:
 
 
 PLUGIN_ARGS: dict[str, Struct] = {
+    "Coscheduling": _args(
+        "Coscheduling",
+        permitWaitingTimeSeconds=Field("int64", pointer=True),
+        podGroupBackoffSeconds=Field("int64", pointer=True),
+        podGroupRejectPercentage=Field("int32", pointer=True),
+    ),
     "DefaultPreemption": _args(
         "DefaultPreemption",
         minCandidateNodesPercentage=Field("int32", pointer=True),

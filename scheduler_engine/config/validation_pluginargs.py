@@ -279,7 +279,7 @@ VALIDATORS: dict[str, Callable[[str, Args], list[FieldError]]] = {
     "PodTopologySpread": pod_topology_spread,
     "VolumeBinding": volume_binding,
 }
-"""Plugin → check of its defaulted arguments; NodeResourcesFit's are checked when the profile is built."""
+"""Plugin → check of its defaulted arguments; ``build.py`` has those that are checked when the profile is built."""
 
 
 def validators(rules: Rules = DEFAULT_RULES) -> dict[str, Callable[[str, Args], list[FieldError]]]:

@@ -10,6 +10,8 @@ method              signature
 ==================  ==========================================================================================
 pre_enqueue         (pod) → Status | None
 less                (left: QueuedPodInfo, right: QueuedPodInfo) → bool
+order_us            (info: QueuedPodInfo) → int   (the time by which ``less`` orders pods of one priority, if it is not
+                    their timestamp; it then orders equal ones by their keys)
 events_to_register  () → tuple[EventRegistration, …]
 pre_filter          (state, pod, nodes) → tuple[PreFilterResult | None, Status | None]
 add_pod, remove_pod (state, pod_to_schedule, pod_info, node_info) → None   (preemption: update this plugin's state)
@@ -240,6 +242,12 @@ class SchedulerServices(Protocol):
 
     pending_claims: Table[str, KubeObject]
 
+    def waiting_pods(self) -> Sequence[Pod]: ...
+
+    def has_place(self, pod: Pod) -> bool: ...
+
+    def allow_waiting(self, uid: str, plugin: str) -> bool: ...
+
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool: ...
 
     def preempt_binding_pod(self, uid: str, plugin: str) -> bool: ...
@@ -252,6 +260,15 @@ class NoScheduler:
 
     def __init__(self) -> None:
         self.pending_claims: Table[str, KubeObject] = Table()
+
+    def waiting_pods(self) -> Sequence[Pod]:
+        return ()
+
+    def has_place(self, pod: Pod) -> bool:
+        return False
+
+    def allow_waiting(self, uid: str, plugin: str) -> bool:
+        return False
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
         return False

@@ -26,6 +26,7 @@ from scheduler_engine.framework.interface import (
 )
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.nodes import NodeScores, Slots, nodes_of
+from scheduler_engine.framework.permit import QUORUM
 from scheduler_engine.framework.score_run import check_range, normalized_scores, raw_scores
 from scheduler_engine.framework.state_text import state_text
 from scheduler_engine.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
@@ -33,6 +34,7 @@ from scheduler_engine.trace.events import (
     CycleStateWritten,
     NormalizeRan,
     PluginsRan,
+    PodGroupCounted,
     PostFilterRan,
     PreFilterRan,
     PreScoreRan,
@@ -404,6 +406,7 @@ class Framework:
                 status = error(str(problem))
             verdicts.append(_verdict(plugin.name, status))
         self.handle.recorder.add(PluginsRan(self.handle.cycle, "Unreserve", node_name, tuple(verdicts)))
+        self._tell_quorum(state)
 
     def run_permit_plugins(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, dict[str, int]]:
         """Return the status (Wait if a plugin wants to wait) and the timeouts in microseconds of those that wait."""
@@ -428,7 +431,14 @@ class Framework:
             waits = {}
             break
         self.handle.recorder.add(PluginsRan(self.handle.cycle, "Permit", node_name, tuple(verdicts)))
+        self._tell_quorum(state)
         return outcome, waits
+
+    def _tell_quorum(self, state: CycleState) -> None:
+        """Record how many pods of a group have a node, if a plugin has just counted them."""
+        quorum = state.data.pop(QUORUM, None)
+        if quorum is not None:
+            self.handle.recorder.add(PodGroupCounted(self.handle.cycle, *quorum))
 
     def works_in_pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> bool:
         """Return True if a PreBind plugin has anything to do for ``pod`` (upstream ``PreBindPreFlight``). Raises

@@ -143,6 +143,10 @@ def _budget(renamer: Renamer, item: Manifest) -> Manifest:
     return {"spec": renamer.tree(item.get("spec") or {})}
 
 
+def _pod_group(renamer: Renamer, item: Manifest) -> Manifest:
+    return {"spec": item.get("spec") or {}}
+
+
 def _storage_class(renamer: Renamer, item: Manifest) -> Manifest:
     kept = ("provisioner", "reclaimPolicy", "volumeBindingMode", "allowVolumeExpansion")
     result = {name: item[name] for name in kept if item.get(name) is not None}
@@ -230,6 +234,7 @@ PARTS: dict[str, Callable[[Renamer, Manifest], Manifest]] = {
     "PersistentVolume": _volume,
     CLAIM: _claim,
     "PodDisruptionBudget": _budget,
+    "PodGroup": _pod_group,
     "StorageClass": _storage_class,
     "CSINode": _csi_node,
     "CSIDriver": _driver,

@@ -15,7 +15,7 @@ ORDER = (
     *("ResourceSlice", "ResourceClaimTemplate", "ResourceClaim"),
     *("PersistentVolume", "PersistentVolumeClaim", "CSIStorageCapacity", "VolumeAttachment", "Service"),
     *("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"),
-    *("PodDisruptionBudget", "Pod"),
+    *("PodDisruptionBudget", "PodGroup", "Pod"),
 )
 """Kinds in an order that can be applied."""
 

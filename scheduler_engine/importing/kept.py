@@ -49,6 +49,7 @@ VolumeAttachment = apiVersion kind metadata spec status
 PriorityClass = apiVersion kind metadata value globalDefault preemptionPolicy
 RuntimeClass = apiVersion kind metadata overhead scheduling
 PodDisruptionBudget = apiVersion kind metadata spec
+PodGroup = apiVersion kind metadata spec
 Deployment = apiVersion kind metadata spec status
 ReplicaSet = apiVersion kind metadata spec status
 ReplicationController = apiVersion kind metadata spec status
@@ -143,6 +144,7 @@ VolumeAttachmentStatus = attached
 RuntimeClassOverhead = podFixed
 RuntimeClassScheduling = nodeSelector tolerations
 PodDisruptionBudgetSpec = minAvailable selector maxUnavailable unhealthyPodEvictionPolicy
+PodGroupSpec = minMember minResources scheduleTimeoutSeconds
 
 PodTemplateSpec = metadata spec
 DeploymentSpec = replicas selector template strategy minReadySeconds revisionHistoryLimit paused progressDeadlineSeconds

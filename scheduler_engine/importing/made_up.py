@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from scheduler_engine.api.pod_groups import LABEL, POD_GROUP
+
 KEPT_DOMAINS = ("kubernetes.io", "k8s.io")
 """Kubernetes owns the label keys of these domains and their subdomains."""
-KEPT_KEYS = ("controller-revision-hash", "pod-template-hash", "pod-template-generation", "controller-uid", "job-name")
+KEPT_KEYS = (
+    *("controller-revision-hash", "pod-template-hash", "pod-template-generation", "controller-uid", "job-name"),
+    LABEL,
+)
 KEPT_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 VALUE_CATEGORIES = {
     "kubernetes.io/hostname": "node",
@@ -20,6 +25,7 @@ VALUE_CATEGORIES = {
     "batch.kubernetes.io/job-name": "Job",
     "controller-uid": "uid",
     "batch.kubernetes.io/controller-uid": "uid",
+    LABEL: POD_GROUP,
 }
 """Label keys whose values are names."""
 KEPT_VALUES = ("kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os")

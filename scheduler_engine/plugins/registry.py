@@ -1,4 +1,4 @@
-"""The in-tree plugins by name.
+"""The plugins by name: those of Kubernetes, and those of its projects that a configuration may enable.
 
 Source: upstream ``framework/plugins/registry.go``.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduler_engine.framework.interface import Plugin
+from scheduler_engine.plugins.coscheduling import Coscheduling
 from scheduler_engine.plugins.default_binder import DefaultBinder
 from scheduler_engine.plugins.default_preemption import DefaultPreemption
 from scheduler_engine.plugins.dynamic_resources import DynamicResources, ScoringDynamicResources
@@ -55,11 +56,13 @@ REGISTRY: dict[str, type[Plugin]] = {
     )
 }
 """Those of the default version."""
+OUT_OF_TREE: dict[str, type[Plugin]] = {Coscheduling.name: Coscheduling}
+"""Plugins of kubernetes-sigs/scheduler-plugins. No default configuration names one."""
 
 
 def registry_for(rules: Rules = DEFAULT_RULES, own: Sequence[type[Plugin]] = ()) -> dict[str, type[Plugin]]:
     """Return the plugins that exist under these rules, and somebody's ``own``."""
-    plugins = dict(REGISTRY)
+    plugins = REGISTRY | OUT_OF_TREE
     if rules.dynamic_resources_weight:
         plugins[ScoringDynamicResources.name] = ScoringDynamicResources
     if rules.knows_declared_features:

@@ -5,7 +5,7 @@ Source: seed 000 (metrics); upstream ``backend/queue/scheduling_queue.go``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from scheduler_engine.api.objects import KubeObject, Pod
@@ -28,10 +28,14 @@ BACKING_OFF = (BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS)
 """Lanes where the end of the backoff decides what happens next."""
 
 
+OrderTime = Callable[[QueuedPodInfo], int]
+
+
 class Lanes:
     """``incoming_pods``: (queue, event) → number of pods that entered.
 
-    ``move_request_cycle``: the scheduling cycle of the last move request, -1 = none yet.
+    ``move_request_cycle``: the scheduling cycle of the last move request, -1 = none yet. ``order_us``: returns the time
+    by which ``less`` orders pods of one priority, for the trace; None: their timestamp.
     """
 
     backoff_queue_class: ClassVar[type[BackoffQueue]] = BackoffQueue
@@ -45,8 +49,9 @@ class Lanes:
         objects: ObjectReader | None,
         pod_initial_backoff_us: int,
         pod_max_backoff_us: int,
+        order_us: OrderTime | None = None,
     ) -> None:
-        self.recorder = recorder
+        self.recorder, self.order_us = recorder, order_us
         self.objects = objects
         self.hints = self.hints_class(queueing_hints, recorder)
         self.active_q = ActiveQueue(less)
@@ -136,6 +141,7 @@ class Lanes:
                 info.gating_plugin,
                 info.pod.uid,
                 flushed,
+                self.order_us(info) if self.order_us is not None and target == ACTIVE_Q else None,
             )
         )
 

@@ -47,6 +47,7 @@ from scheduler_engine.queue.lanes import (
     OUTSIDE,
     UNSCHEDULABLE_PODS,
     Lanes,
+    OrderTime,
 )
 from scheduler_engine.trace.events import PodMoved, Recorder
 from scheduler_engine.versions import DEFAULT_RULES, Rules
@@ -100,8 +101,9 @@ class SchedulingQueue(Lanes):
         pod_initial_backoff_us: int = SECOND_US,
         pod_max_backoff_us: int = 10 * SECOND_US,
         pod_max_in_unschedulable_pods_us: int = 300 * SECOND_US,
+        order_us: OrderTime | None = None,
     ) -> None:
-        super().__init__(less, recorder, queueing_hints, objects, pod_initial_backoff_us, pod_max_backoff_us)
+        super().__init__(less, recorder, queueing_hints, objects, pod_initial_backoff_us, pod_max_backoff_us, order_us)
         self.pre_enqueue_plugins = dict(pre_enqueue_plugins or {})
         self.kubernetes_rules = rules
         self.pod_max_in_unschedulable_pods_us = pod_max_in_unschedulable_pods_us

@@ -28,8 +28,8 @@ KINDS = (
     *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "DeviceClass", "Node", "CSINode"),
     *("ResourceSlice", "ResourceClaimTemplate", "ResourceClaim"),
     *("CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "VolumeAttachment", "ConfigMap", "Service"),
-    *("Endpoints", "PodDisruptionBudget", "Lease", "ReplicationController", "ReplicaSet", "Deployment", "StatefulSet"),
-    *("DaemonSet", "Job", "Pod"),
+    *("Endpoints", "PodDisruptionBudget", "PodGroup", "Lease", "ReplicationController", "ReplicaSet", "Deployment"),
+    *("StatefulSet", "DaemonSet", "Job", "Pod"),
 )
 """The order in which a cluster can take them: objects that others name come first."""
 OUTLIVES_OWNER = ("Pod", "ReplicaSet", "Job")

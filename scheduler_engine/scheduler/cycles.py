@@ -76,6 +76,11 @@ class Cycle:
         return self.framework.handle.rules
 
     @property
+    def waits_on_permit(self) -> bool:
+        """Return True while plugins keep it waiting: nobody has rejected it, and its end has not begun."""
+        return bool(self.waits) and self.wait_until_us is not None and not self.rejected_because
+
+    @property
     def placed(self) -> Pod:
         """Return the assumed pod. Call this only after Assume."""
         assert self.assumed is not None

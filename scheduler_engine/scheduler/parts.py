@@ -21,14 +21,15 @@ from scheduler_engine.framework.interface import ApiWriter, Handle, NoNomination
 from scheduler_engine.framework.runtime import Framework
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.queue.scheduling_queue import SchedulingQueue
+from scheduler_engine.scheduler.activating import Activations
 from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.permit_waits import PermitWaits
 from scheduler_engine.scheduler.ranking import Batch
 from scheduler_engine.sharing import Table
 from scheduler_engine.timeline import SECOND_US, Timers
 from scheduler_engine.trace.events import (
     Configured,
     FaultStruck,
-    PermitWait,
     Recorder,
 )
 from scheduler_engine.versions import DEFAULT_RULES, Rules
@@ -47,6 +48,7 @@ RESOURCES = {
     "ResourceClaim": "resource.k8s.io/ResourceClaim",
     "DeviceClass": "resource.k8s.io/DeviceClass",
     "ResourceSlice": "resource.k8s.io/ResourceSlice",
+    "PodGroup": "podgroups.v1alpha1.scheduling.x-k8s.io",
 }
 """Kinds other than pods and nodes that can make pods schedulable → the resource name in cluster events."""
 
@@ -72,7 +74,7 @@ def _registered(hints: QueueingHintMap) -> tuple[tuple[str, tuple[str, ...]], ..
     return tuple((plugin, tuple(events)) for plugin, events in registered_events(hints).items())
 
 
-class SchedulerParts:
+class SchedulerParts(PermitWaits):
     """The state of one scheduler. ``cycle`` is the running scheduling cycle, ``bindings`` the binding cycles beside it,
     oldest first. ``latest`` is the cycle that began last: until the next begins, the snapshot is unchanged.
     ``ended`` is the cycle that ended last, for facts. ``replica`` is its name in the trace, where it begins at entry
@@ -115,6 +117,7 @@ class SchedulerParts:
         self.unheard: dict[str, list[WatchEvent]] = {}
         self.heard: list[WatchEvent] = []
         self.pending_claims: Table[str, KubeObject] = Table()
+        self.activations = Activations(timeline)
         self._wait_for_next_second()
         timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
 
@@ -173,6 +176,7 @@ class SchedulerParts:
             rules=self.rules,
             pod_initial_backoff_us=self.configuration.pod_initial_backoff_seconds * SECOND_US,
             pod_max_backoff_us=self.configuration.pod_max_backoff_seconds * SECOND_US,
+            order_us=getattr(first.points["queueSort"][0], "order_us", None),
         )
         for framework in self.profiles.values():
             framework.handle.nominator = queue.nominator
@@ -214,14 +218,6 @@ class SchedulerParts:
         self.queue.flush_unschedulable_pods_leftover()
         self.timeline.after(LEFTOVER_FLUSH_US, self.flush_leftover, housekeeping=True)
 
-    def wait(self, cycle: Cycle, duration_us: int) -> None:
-        """Let ``cycle`` wait; a timer makes sure that time stops there."""
-        cycle.wait_until_us = self.timeline.now_us + duration_us
-        self.timeline.after(duration_us, self.wake)
-
-    def wake(self) -> None:
-        """Do nothing: the wait is over, and whoever moved the clock settles next."""
-
     def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None:
         """Delay the watch events of ``pod`` for this time, because of ``fault``."""
         self.unheard.setdefault(pod.uid, [])
@@ -232,42 +228,6 @@ class SchedulerParts:
         self.recorder.add(FaultStruck(fault, pod.key, None))
         self.heard.extend(self.unheard.pop(pod.uid, ()))
 
-    def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
-        """End the wait of a pod on Permit. The first reason counts. Return False if it is not waiting.
-
-        ``plugin`` rejects the pod; it is "" if the pod is deleted.
-        """
-        for binding in self.bindings:
-            if binding.waits and binding.placed.uid == uid:
-                if not binding.rejected_because:
-                    binding.rejected_because, binding.rejected_by = reason, plugin
-                self.recorder.add(PermitWait(binding.number, binding.pod.key, (), binding.rejected_because))
-                binding.wait_until_us = self.timeline.now_us
-                return True
-        return False
-
-    def preempt_binding_pod(self, uid: str, plugin: str) -> bool:
-        """End the binding cycle of a pod that waits on Permit or in PreBind, so that it is tried again after its
-        backoff. Return False if it does neither.
-        """
-        for binding in self.bindings:
-            if binding.placed.uid != uid or binding.stage not in ("WaitOnPermit", "PreBind"):
-                continue
-            if binding.waits and not binding.rejected_because:
-                binding.preempted = self.reject_waiting_pod(uid, plugin, "preempted")
-                return True
-            if binding.stage == "PreBind" and binding.works_in_pre_bind and binding.rules.preempts_in_pre_bind:
-                binding.preempted, binding.rejected_by = True, plugin
-                binding.wait_until_us = self.timeline.now_us
-                return True
-        return False
-
-    def allow_waiting_pod(self, pod_key: str) -> bool:
-        """Let every plugin allow the waiting pod; return False if it is not waiting."""
-        for binding in self.bindings:
-            if binding.waits and not binding.rejected_because and binding.pod.key == pod_key:
-                binding.waits = {}
-                self.recorder.add(PermitWait(binding.number, pod_key, ()))
-                binding.wait_until_us = None
-                return True
-        return False
+    def has_place(self, pod: Pod) -> bool:
+        """Return True if the cache counts the pod on a node, bound or assumed."""
+        return self.cache.has_pod(pod)

@@ -18,6 +18,7 @@ from scheduler_engine.framework.extender import EXTENDER
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.nodes import Nodes
+from scheduler_engine.framework.permit import PODS_TO_ACTIVATE
 from scheduler_engine.framework.status import Code, Status, error, unresolvable
 from scheduler_engine.scheduler.batching import ask_for_hint, remember
 from scheduler_engine.scheduler.cycles import Cycle
@@ -301,6 +302,7 @@ def permit(scheduler: SchedulerParts, cycle: Cycle) -> str:
         ends = tuple((plugin, scheduler.timeline.now_us + timeout_us) for plugin, timeout_us in waits.items())
         scheduler.recorder.add(PermitWait(cycle.number, cycle.pod.key, ends))
         scheduler.wait(cycle, min(waits.values()))
+    scheduler.activations.activate(scheduler, cycle.state.data.pop(PODS_TO_ACTIVATE, ()))
     _nominate_before_binding(scheduler, cycle)
     return "WaitOnPermit" if waits else "PreBind"
 

@@ -190,6 +190,10 @@ def _plugins(event: ev.PluginsRan) -> str:
     return say("entries.plugins", event=event, verdicts=_verdicts(event.verdicts))
 
 
+def _counted(event: ev.PodGroupCounted) -> str:
+    return say("entries.group-counted", event=event)
+
+
 def _waits(event: ev.PermitWait) -> str:
     if event.rejected:
         return say("entries.rejected-while-waiting", pod=event.pod, rejected=event.rejected)
@@ -331,6 +335,7 @@ LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.RankingAsked: _ranking,
     ev.HostSelected: _selected,
     ev.PluginsRan: _plugins,
+    ev.PodGroupCounted: _counted,
     ev.PermitWait: _waits,
     ev.FaultSet: _fault_set,
     ev.FaultStruck: _fault_struck,

@@ -20,7 +20,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.status import SUCCESS
 from scheduler_engine.own_plugins import GROUP, IN_TREE, checked, plugin_at
 from scheduler_engine.plugin_api import Code, Facts, PluginError, PreFilterResult, Status, error, unschedulable
-from scheduler_engine.plugins.registry import REGISTRY
+from scheduler_engine.plugins.registry import OUT_OF_TREE, REGISTRY
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.why import refusal, scores_in_words
@@ -152,7 +152,7 @@ def test_what_is_not_a_plugin_is_refused(plugins: Any, text: str) -> None:
 
 
 def test_names_of_every_version_are_taken_and_a_plugin_counts_once() -> None:
-    assert {"NodeDeclaredFeatures", *REGISTRY} == IN_TREE
+    assert {"NodeDeclaredFeatures", *REGISTRY, *OUT_OF_TREE} == IN_TREE
     assert checked([Quiet, Quiet]) == (Quiet,)
 
 

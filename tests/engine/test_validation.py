@@ -91,6 +91,7 @@ VALID: dict[str, Data] = {
     "a priority class": make_priority_class("high", 1000),
     "a system priority class": make_priority_class("system-node-critical", 2000001000),
     "a runtime class": of_kind("RuntimeClass", handler="kata-fc", overhead={"podFixed": {"cpu": "250m"}}),
+    "a pod group": of_kind("PodGroup", spec={"minMember": 3, "minResources": {"cpu": 3}, "scheduleTimeoutSeconds": 10}),
     "a budget": make_budget("b", {"app": "web"}, maxUnavailable="50%"),
     "a replica set": of_kind("ReplicaSet", spec=OWNER),
     "a stateful set": of_kind("StatefulSet", spec={**OWNER, "serviceName": "s"}),

@@ -36,7 +36,10 @@ EDIT = "edit"
 """Leads to the form or the YAML of the object, for people who may change it."""
 READ = "read"
 """Leads to the YAML of the object."""
-OWNERS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget", "PriorityClass")
+OWNERS = (
+    *("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"),
+    *("PodDisruptionBudget", "PodGroup", "PriorityClass"),
+)
 
 
 def for_readers(hits: list[Hit]) -> list[Hit]:

@@ -231,13 +231,21 @@ def _plugins(cycle: Cycle, point: str, done: str, empty: str) -> str:
     verdicts = ran.verdicts if ran else ()
     for plugin, code, reasons in verdicts:
         if code == "Wait":
-            return say("stages.must-wait", plugin=plugin)
+            return _joined(say("stages.must-wait", plugin=plugin), _counted(cycle) if point == "Permit" else "")
         if code == "Error" and point == "PostBind":
             return say("stages.bound-in-spite", node=_where(cycle), plugin=plugin, reasons="; ".join(reasons))
         if code not in ("Success", "Skip"):
             key = "stages.plugin-failed" if code == "Error" else "stages.plugin-refuses"
             return _joined(say(key, plugin=plugin, reasons=_reasons(reasons)), _undone(cycle))
     return say(done if verdicts else empty, node=_where(cycle))
+
+
+def _counted(cycle: Cycle) -> str:
+    """Return how many pods of its group had a node, if a plugin counted them."""
+    counted = cycle.counted
+    if counted is None:
+        return ""
+    return say("stages.counted", group=counted.group, assigned=counted.assigned, needed=counted.min_member)
 
 
 def _undone(cycle: Cycle) -> str:
@@ -255,7 +263,11 @@ def _undone(cycle: Cycle) -> str:
 
 def _wait_on_permit(cycle: Cycle) -> str:
     undone = _undone(cycle)
-    return _joined(say(WAIT_ENDS[cycle.wait_rejected]), undone) if undone else say("stages.wait-is-over")
+    if not undone:
+        return say("stages.wait-is-over")
+    if cycle.wait_rejected in WAIT_ENDS:
+        return _joined(say(WAIT_ENDS[cycle.wait_rejected]), undone)
+    return _joined(say("stages.rejected-while-it-waited", reason=cycle.wait_rejected), undone)
 
 
 HELP = {(True, True): "stages.never-or-by-eviction", (True, False): "stages.never", (False, True): "stages.by-eviction"}
@@ -280,7 +292,7 @@ WAIT_ENDS = {
     "preempted": "stages.preempted-while-it-waited",
     "removed": "stages.deleted-while-it-waited",
 }
-"""Why a pod that waited on Permit was rejected; "" = its time was up → key."""
+"""Why a pod that waited on Permit was rejected; "" = its time was up → key. Other reasons are those of a plugin."""
 AT_POINT = {
     "Reserve": ("stages.set-aside", "stages.nothing-set-aside"),
     "Permit": ("stages.approved", "stages.nobody-to-approve"),

@@ -6,6 +6,7 @@ from functools import reduce
 from typing import Any
 
 from sandbox.panels.facts.owned import controlled_by
+from sandbox.panels.facts.pod_groups import of_pod
 from sandbox.panels.model.state import PodState
 from sandbox.panels.model.world import World
 from sandbox.words.amounts import TITLES, cores, memory
@@ -34,7 +35,9 @@ def facts(pod: PodState, world: World) -> list[dict[str, str]]:
     """Return rows of ``term`` and ``text``; ``tab``: the tab that shows more."""
     owner = controlled_by(pod.pod, world)
     controlled = [{"term": say("inspector.controlled-by"), "text": owner, "tab": "workloads"}] if owner else []
-    return [*controlled, *({"term": say(term), "text": text} for term, text in _requirements(pod) if text)]
+    group = of_pod(world, pod.pod)
+    grouped = [{"term": say("inspector.pod-group"), "text": group, "tab": "workloads"}] if group else []
+    return [*controlled, *grouped, *({"term": say(term), "text": text} for term, text in _requirements(pod) if text)]
 
 
 def _requirements(pod: PodState) -> list[tuple[str, str]]:

@@ -62,6 +62,7 @@ class Models:
     cycle = InFocus[Cycle | None]()
     binding = InFocus[dict[int, Cycle]]()
     faults = InFocus[dict[int, Fault]]()
+    groups = InFocus[dict[str, ev.PodGroupCounted]]()
 
     def __init__(self) -> None:
         self.entries: list[ev.Entry] = []

@@ -24,7 +24,8 @@ class SchedulerState:
     cycles, the oldest first. ``hints``: uid of a pod → all answers about it. ``stayed``: pod → the last QueueSkip
     since its last move. ``requeuing``: what just happened to waiting pods. ``replaced``: uid → place in
     flight of a deleted pod whose name another pod now has; as upstream, it stays when the attempt fails. ``requeued``:
-    the move that requeued a pod, until the entry on the end of the attempt that failed.
+    the move that requeued a pod, until the entry on the end of the attempt that failed. ``groups``: key of a PodGroup →
+    the last count of its pods.
     """
 
     replica: str = ""
@@ -42,6 +43,7 @@ class SchedulerState:
     started: int = 0
     binding: dict[int, Cycle] = field(default_factory=dict)
     faults: dict[int, Fault] = field(default_factory=dict)
+    groups: dict[str, ev.PodGroupCounted] = field(default_factory=dict)
     requeued: ev.PodMoved | None = None
 
     def abandon(self, why: str, at_us: int) -> None:

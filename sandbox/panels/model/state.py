@@ -158,7 +158,8 @@ class Cycle:
     the attempt ended, another pod had the name.
 
     ``waits``: (plugin, simulated microseconds) on Permit: who makes it wait, and until when.
-    ``wait_rejected``: why it was rejected before any timeout, as in ``PermitWait``. After a failure:
+    ``wait_rejected``: why it was rejected before any timeout, as in ``PermitWait``. ``counted``: how many pods of its
+    group had a node on Permit. After a failure:
     ``forgotten`` is the node from which the cache took the pod, ``requeued`` its move back to the queue.
 
     ``configured`` is the configuration at its start, which it keeps.
@@ -198,6 +199,7 @@ class Cycle:
     waits: tuple[tuple[str, int], ...] = ()
     waits_since_us: int = 0
     wait_rejected: str = ""
+    counted: ev.PodGroupCounted | None = None
     forgotten: str = ""
     requeued: ev.PodMoved | None = None
     configured: ev.Configured | None = None
@@ -282,9 +284,12 @@ class KubeEvent:
         return (self.event.regarding_kind, self.event.regarding, self.uid) == ("Pod", pod.key, pod.uid)
 
 
-def by_priority(queued: Queued) -> tuple[int, ...]:
+def by_priority(queued: Queued) -> tuple[int, int, str]:
     """Return a sort key: the order of activeQ."""
-    return -queued.move.priority, queued.move.timestamp_us
+    move = queued.move
+    if move.order_us is None:
+        return -move.priority, move.timestamp_us, ""
+    return -move.priority, move.order_us, move.pod
 
 
 def by_time(queued: Queued) -> tuple[int, ...]:

@@ -96,7 +96,7 @@ class Lane:
     title: str
     note: str
     source: str
-    order: Callable[[Queued], tuple[int, ...]]
+    order: Callable[[Queued], tuple[int | str, ...]]
     card: Callable[[World, Queued], dict[str, Any]]
 
 
@@ -135,11 +135,18 @@ def _lane(world: World, lane: Lane, queued_pods: list[Queued], view: View) -> di
         "id": lane.name,
         "source": lane.source,
         "title": say(lane.title),
-        "note": say(NOTES.get((_rules_of(world), lane.name), lane.note)),
+        "note": _note(world, lane, queued_pods),
         "count": len(queued_pods),
         "cards": cards,
         "pages": pages,
     }
+
+
+def _note(world: World, lane: Lane, queued_pods: list[Queued]) -> str:
+    """Return in which order the pods of a lane leave."""
+    if lane.name == "activeQ" and any(queued.move.order_us is not None for queued in queued_pods):
+        return say("queues.active-order-of-groups")
+    return say(NOTES.get((_rules_of(world), lane.name), lane.note))
 
 
 def _card(world: World, queued: Queued, place: int, lane: Lane) -> dict[str, Any]:

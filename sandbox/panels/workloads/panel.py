@@ -1,4 +1,4 @@
-"""Workloads: what each one wants and has, where its pods run, its rollout; budgets and priority classes."""
+"""Workloads: what each one wants and has, where its pods run, its rollout; budgets, pod groups and priority classes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.panels.workloads.classes import classes
 from sandbox.panels.workloads.guards import budgets
+from sandbox.panels.workloads.pod_groups import pod_groups
 from sandbox.panels.workloads.rollout import (
     GROWING,
     RESTARTABLE,
@@ -30,14 +31,17 @@ from scheduler_engine.api.objects import Pod
 from scheduler_engine.trace import events as ev
 
 PAGE = 20
-"""Workloads, budgets or classes on one page."""
+"""Workloads, budgets, groups or classes on one page."""
 MOST_PODS, PAGE_OF_PODS = 24, 240
-"""Pods of one set or budget at first, and on a page."""
+"""Pods of one set, budget or group at first, and on a page."""
 LONGEST_BASE = 58
 """Most characters of its owner's name with which a pod's name begins."""
 OLD_SETS = 2
 """Old revisions without pods that get their own row."""
-EVENTS = (ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted, ev.CachePodChanged, ev.CacheNodeChanged)
+EVENTS = (
+    *(ev.ObjectAdded, ev.ObjectModified, ev.ObjectDeleted, ev.CachePodChanged, ev.CacheNodeChanged),
+    ev.PodGroupCounted,
+)
 """Events that may change this panel."""
 
 
@@ -50,14 +54,17 @@ def stats(world: World, view: View) -> dict[str, Any]:
     pages = pager(len(owned.workloads), view, "workloads", PAGE)
     rows = [_workload(world, owned, item, view) for item in on_page(owned.workloads, pages)]
     guards, guard_pages = budgets(world, groups, view, PAGE)
+    gangs, group_pages = pod_groups(world, groups, view, PAGE)
     ranked, class_pages = classes(world, view, PAGE)
     return {
         "at": str(view.at or ""),
-        "empty": not owned.workloads and not guards,
+        "empty": not (owned.workloads or guards or gangs),
         "workloads": rows,
         "pages": pages,
         "budgets": [budget | _pods(view, f"b/{budget['key']}", pods, f"b:{budget['key']}:") for budget, pods in guards],
         "budget_pages": guard_pages,
+        "groups": [row | _pods(view, f"g/{row['key']}", pods, f"g:{row['key']}:") for row, pods in gangs],
+        "group_pages": group_pages,
         "classes": [row | _pods(view, f"c/{row['name']}", pods, f"c:{row['name']}:") for row, pods in ranked],
         "class_pages": class_pages,
     }

@@ -277,10 +277,22 @@ class PluginsRan(Event):
 
 
 @record(frozen=True, slots=True)
+class PodGroupCounted(Event):
+    """On Permit or in Unreserve a plugin counted the pods of a group that have a node, bound or assumed, and how many
+    must have one before any is bound. ``group`` is the key of its PodGroup.
+    """
+
+    cycle: int
+    group: str
+    assigned: int
+    min_member: int
+
+
+@record(frozen=True, slots=True)
 class PermitWait(Event):
     """Permit made a pod wait: ``waits`` are (plugin, simulated microseconds of its timeout); the first timeout rejects
     the pod. Empty: the wait is over, because the pod was allowed, or rejected before any timeout: ``rejected`` is then
-    ``preempted`` or ``removed`` (it was deleted).
+    ``preempted``, ``removed`` (it was deleted), or the reason of a plugin.
     """
 
     cycle: int

@@ -17,11 +17,14 @@ class PodMoved(Event):
     how (``Queue``/``QueueSkip``), if one was asked. The rest is the pod's QueuedPodInfo after the move;
     ``timestamp_us`` and ``backoff_until_us`` are simulated microseconds. ``uid`` is the pod's: one of the same name may
     be queued while a deleted one's attempt still runs. ``flushed_us``: when a pod in a backoff queue moves to activeQ
-    if nothing takes it out before.
+    if nothing takes it out before. ``order_us``: the time by which activeQ orders pods of one priority, before their
+    keys; None: ``timestamp_us``, before their arrival.
 
     When PreBind begins a pod goes outside by ``Scheduled``. If its binding fails, it comes back from there by
     ``ScheduleAttemptFailure``.
     """
+
+    LATER = ("order_us",)
 
     pod: str
     source: str
@@ -38,6 +41,7 @@ class PodMoved(Event):
     gating_plugin: str = ""
     uid: str = ""
     flushed_us: int | None = None
+    order_us: int | None = None
 
     @property
     def in_place(self) -> bool:

@@ -17,8 +17,8 @@ from tests.engine.lesson.test_lessons import FILES
 ROOT = Path(__file__).resolve().parents[3]
 TABLE: dict[str, list[dict[str, Any]]] = yaml.safe_load(Path(__file__).with_name("sources.yaml").read_text())
 DAILY = "daily"
-UPSTREAM = re.compile(r"(cmd|pkg|plugin|staging/src)/[\w./-]+/\w+\.go \w+")
-"""A file of kubernetes v1.34.1 that is not a test, and a function or a type in it."""
+UPSTREAM = re.compile(r"(scheduler-plugins )?(cmd|pkg|plugin|staging/src)/[\w./-]+/\w+\.go \w+")
+"""A file of kubernetes v1.34.1 or of scheduler-plugins that is not a test, and a function or a type in it."""
 SEED = re.compile(r"seed 00[0134]|seed 002 §([1-9]|1[01])")
 OUR_OWN = re.compile(r"(docs/[\w-]+\.md) (.+)")
 """One of our documents and a heading in it: for statements about the sandbox, not Kubernetes."""
@@ -46,7 +46,7 @@ def is_known(source: str) -> bool:
     if our_own := OUR_OWN.fullmatch(source):
         path = ROOT / our_own[1]
         return path.exists() and re.search(rf"^#+ {re.escape(our_own[2])}$", path.read_text(), re.MULTILINE) is not None
-    return bool((UPSTREAM.fullmatch(source) and not source.split()[0].endswith("_test.go")) or SEED.fullmatch(source))
+    return bool((UPSTREAM.fullmatch(source) and "_test.go" not in source) or SEED.fullmatch(source))
 
 
 def test_every_statement_has_a_row_and_every_row_a_statement() -> None:

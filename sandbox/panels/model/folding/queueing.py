@@ -141,6 +141,13 @@ def permit_wait(world: Models, entry: ev.Entry, event: ev.PermitWait) -> None:
         cycle.waits, cycle.waits_since_us, cycle.wait_rejected = event.waits, entry.at_us, event.rejected
 
 
+def group_counted(world: Models, entry: ev.Entry, event: ev.PodGroupCounted) -> None:
+    world.of(entry).groups[event.group] = event
+    cycle = world.by_number.get(event.cycle)
+    if cycle is not None and "Unreserve" not in cycle.plugins:
+        cycle.counted = event
+
+
 def fault_set(world: Models, entry: ev.Entry, event: ev.FaultSet) -> None:
     world.of(entry).faults[event.number] = Fault(event)
 
@@ -166,6 +173,7 @@ APPLIERS: Appliers = {
     ev.EventNoted: noted,
     ev.HintAnswered: hinted,
     ev.NominationChanged: nominated,
+    ev.PodGroupCounted: group_counted,
     ev.PermitWait: permit_wait,
     ev.FaultSet: fault_set,
     ev.FaultStruck: fault_struck,

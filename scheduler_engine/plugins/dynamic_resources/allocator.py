@@ -72,12 +72,12 @@ class Allocator:
     with the requests.
     """
 
-    objects: ObjectGetter
-    slices: Slices
+    objects: ObjectGetter = field(repr=False)
+    slices: Slices = field(repr=False)
     allocated: Table[DeviceId, None]
     careful: bool = False
     class_once: bool = False
-    verdicts: Verdicts = field(default_factory=Table)
+    verdicts: Verdicts = field(default_factory=Table, repr=False)
 
     def allocate(
         self, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None = None

@@ -12,6 +12,7 @@ from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.scheme import view
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import Hint, NodeToStatus, PluginError
+from scheduler_engine.framework.state_text import state_text
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.dynamic_resources import DynamicResources, ScoringDynamicResources
 from scheduler_engine.plugins.dynamic_resources.plugin import DEALLOCATED, NOT_AVAILABLE, NOT_ENOUGH, TIMED_OUT
@@ -376,6 +377,15 @@ def test_devices_are_kept_from_reserve_on_and_written_in_prebind() -> None:
         ("patch", "ResourceClaim", "default/gpus", {"status": {"allocation": allocation, "reservedFor": [consumer]}}),
     ]
     assert not case.world.handle.scheduler.pending_claims
+
+
+def test_the_trace_shows_of_the_state_what_is_in_use_and_nothing_of_the_api_server() -> None:
+    held = claim(name="other", status={"allocation": got("s/a")})
+    case = Case(offered("s", "a", "b", nodeName="n1"), device_class(), claim(), held)
+    assert state_text(case.state.read("DynamicResources")) == (
+        "claims (default/gpus), allocator (allocated (d/s/a none), careful False, class_once False), "
+        "allocations (), reserved (), written ()"
+    )
 
 
 def test_unreserve_gives_devices_back() -> None:

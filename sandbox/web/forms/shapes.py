@@ -78,9 +78,9 @@ DEVICE_CLAIM = Shape(
     "device_claim",
     say("forms.device-claim"),
     (
-        Cell("name", example="gpu"),
-        Cell("resourceClaimName", example="team-gpu"),
-        Cell("resourceClaimTemplateName", example="one-gpu"),
+        Cell("name", example="gpu", whole=True),
+        Cell("resourceClaimName", example="team-gpu", half=True),
+        Cell("resourceClaimTemplateName", example="one-gpu", half=True),
     ),
 )
 NODE_TERM = Shape(

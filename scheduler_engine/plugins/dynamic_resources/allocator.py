@@ -88,6 +88,10 @@ class Allocator:
         """
         return _Search(self, node, claims, tried).run()
 
+    def pools(self, node: Node) -> Sequence[Pool]:
+        """Return the pools that a node can use, in the order in which a search tries them."""
+        return gather_whole_pools(self.slices, node) if self.careful else gather_pools(self.slices.of(node))
+
 
 class _Search:
     """One search for one node. Nothing of it outlives the call."""
@@ -96,8 +100,7 @@ class _Search:
         self, allocator: Allocator, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None
     ) -> None:
         self.allocator, self.node, self.claims, self.tried = allocator, node, claims, tried
-        slices, careful = allocator.slices, allocator.careful
-        self.pools: Sequence[Pool] = gather_whole_pools(slices, node) if careful else gather_pools(slices.of(node))
+        self.pools = allocator.pools(node)
         self.duplicates = [pool.duplicate for pool in self.pools]
         self.wanted: dict[Place, Wanted] = {}
         self.selectable: dict[tuple[DeviceId, Place], bool] = {}

@@ -13,11 +13,12 @@ from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
 from sandbox.words.say import say
 from scheduler_engine import wording
-from scheduler_engine.framework.facts import DryRunFacts, Facts, abandoned
+from scheduler_engine.framework.facts import DryRunFacts, Facts, SearchFacts, abandoned
 from scheduler_engine.trace.events import PreemptionNodeTried
 from scheduler_engine.wording import Line
 
 SUCCESS, SKIP = "Success", "Skip"
+DEVICES = "DynamicResources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,16 @@ def explain_dry_run(world: World, cycle: Cycle, tried: PreemptionNodeTried) -> D
     """Return the facts of a dry run of preemption; None if there are none, or if they differ from the record."""
     facts = world.witness.dry_run(cycle, tried.node)
     return facts if facts is not None and facts.agree_with(tried) else None
+
+
+def explain_search(world: World, cycle: Cycle, node_name: str) -> SearchFacts | None:
+    """Return how the search for devices went on a node; None without one, or if its result differs from the record."""
+    recorded = explain_filter(world, cycle, node_name, DEVICES)
+    facts = world.witness.devices(cycle, node_name)
+    if facts is None:
+        return None
+    said = _of_facts(facts.facts)
+    return facts if (said.code, said.reasons) == (recorded.code, recorded.reasons) else None
 
 
 def explain_stage(world: World, cycle: Cycle, stage: str) -> list[tuple[str, Explanation]]:

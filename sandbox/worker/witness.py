@@ -14,7 +14,7 @@ from sandbox.worker.live import Live
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
-from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, RungFacts
+from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, RungFacts, SearchFacts
 from scheduler_engine.replicas import Replicas
 from scheduler_engine.scheduler import explaining
 from scheduler_engine.scheduler.scheduler import Scheduler
@@ -73,6 +73,10 @@ class BaseWitness:
     def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
         scheduler = self.scheduler(cycle)
         return None if scheduler is None else explaining.dry_run_facts(scheduler, cycle.number, node)
+
+    def devices(self, cycle: Cycle, node: str) -> SearchFacts | None:
+        scheduler = self.scheduler(cycle)
+        return None if scheduler is None else explaining.search_for_devices(scheduler, cycle.number, node)
 
     def violated(self, cycle: Cycle, node: str) -> Mapping[str, tuple[str, ...]]:
         scheduler = self.scheduler(cycle)

@@ -11,6 +11,7 @@ explain_score      (state, pod, node_info, raw: dict[node name, int]) → Facts,
 explain_reserve    (state, pod, node_name) → Facts, with the status that ``reserve`` gives; likewise explain_pre_bind
 explain_standing   (pod, nodes) → tuple[Fact, …]: how a pod on a node compares with the others
 explain_dry_run    (state, node_info) → DryRunFacts, why a node is a candidate for preemption, or why not
+explain_search     (state, pod, node_info) → SearchFacts | None: each step of a search for devices; None: no search
 explain_ineligible (state) → Facts | None: why the pod may not preempt, so that no node was tried; None: it may
 explain_room       (state, pod, node_info, resource) → DryRunRoom: what the dry run on a node reckoned with
 explain_violations (state, node_info) → pod → the PodDisruptionBudgets that its eviction would violate, by their keys
@@ -256,6 +257,35 @@ class DryRunFacts:
         rejected = self.facts.status.message if self.facts.status is not None else ""
         steps = tuple((step.action, step.pod, step.ok, step.reason) for step in self.steps)
         return (self.victims, rejected) == (tried.victims, tried.rejected) and tried.steps in ((), steps)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStep:
+    """A device that a search tried for a request. ``device``: its place in ``SearchFacts.devices``; ``outcome`` and
+    ``said``: what came of it; ``held``: the places of the devices that the search has after this step.
+    """
+
+    device: int
+    outcome: str
+    said: Fact
+    held: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFacts:
+    """How a search for devices went on a node. ``facts``: the verdict of Filter; ``needs``: what the claims want.
+
+    ``devices``: those that the node can use, as ``pool/device``; ``used``: places of those that other claims have;
+    ``steps``: the first ones; ``more``: number of the others; ``got``: places of the devices that the claims would get.
+    """
+
+    facts: Facts
+    needs: tuple[Fact, ...]
+    devices: tuple[str, ...]
+    used: frozenset[int]
+    steps: tuple[SearchStep, ...]
+    more: int
+    got: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

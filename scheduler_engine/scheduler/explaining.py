@@ -13,7 +13,7 @@ from typing import Any
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
-from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, Keys, RungFacts, fact
+from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, Keys, RungFacts, SearchFacts, fact
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS
@@ -44,6 +44,20 @@ def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str)
         return _both_runs(cycle, asked, info, nominated)
     except PluginError:
         return None
+
+
+def search_for_devices(scheduler: SchedulerParts, number: int, node: str) -> SearchFacts | None:
+    """Return how the search for devices went on ``node`` in cycle ``number``; None if there was none."""
+    cycle, info = _searched(scheduler, number), scheduler.snapshot.get(node)
+    if cycle is None or info is None:
+        return None
+    asked = (cycle.framework.plugins.get(item.name) for item in cycle.state.data[ACTIVE_FILTERS])
+    plugin: Any = next((item for item in asked if hasattr(item, "explain_search")), None)
+    try:
+        facts: SearchFacts | None = plugin and plugin.explain_search(cycle.state, cycle.pod, info)
+    except PluginError:
+        return None
+    return facts
 
 
 def pre_filter_facts(scheduler: SchedulerParts, number: int, plugin: str) -> Facts | None:

@@ -145,6 +145,40 @@ def test_the_film_plays_to_its_end_and_stops(page: Page, eventually: Eventually)
     assert page.locator("#film li.is-now").get_attribute("data-frame") == str(last)
 
 
+def test_the_search_for_devices_is_a_film_in_the_cell_of_its_node(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "devices-for-claims")
+    press(page, eventually, *"nnnnn")
+    page.locator("#tab-filter").click()
+    page.locator("[id='f:node-a:DynamicResources']").click()
+    eventually(lambda: page.locator("#search").is_visible())
+    assert page.locator("#search li.is-now").count() == 0
+    assert "node-a does not have all devices" in text(page, "#search-why > div:not([hidden])")
+    for number in range(3):
+        page.locator("#search-next").click()
+        assert page.locator("#search li.is-now").get_attribute("data-frame") == str(number)
+    words = text(page, "#search-why > div:not([hidden])")
+    assert "gpu-1: expression is false" in words
+    assert "memory = 16Gi" in words
+    page.locator("[id='f:node-b:DynamicResources']").click()
+    eventually(lambda: "node-b" in (page.locator("#search").get_attribute("data-film-of") or ""))
+    assert page.locator("#search li.is-now").count() == 0
+
+
+def test_the_film_of_a_search_plays_to_its_end_and_goes_with_its_cell(page: Page, eventually: Eventually) -> None:
+    open_scenario(page, "devices-for-claims")
+    press(page, eventually, *"nnnnn")
+    page.locator("#tab-filter").click()
+    page.locator("[id='f:node-a:DynamicResources']").click()
+    eventually(lambda: page.locator("#search-play").is_visible())
+    page.locator("#search-play").click()
+    assert page.locator("#search-play").get_attribute("aria-pressed") == "true"
+    last = page.locator("#search li").count() - 1
+    eventually(lambda: page.locator("#search-play").get_attribute("aria-pressed") == "false", 30)  # 1.4 s per frame
+    assert page.locator("#search li.is-now").get_attribute("data-frame") == str(last)
+    page.locator("[id='f:node-a:DynamicResources']").click()
+    eventually(lambda: page.locator("#search").count() == 0)
+
+
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 PROFILE = HEAD + "profiles:\n- schedulerName: default-scheduler\n"
 

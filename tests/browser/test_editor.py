@@ -34,6 +34,9 @@ CLUSTER = {
     "nodeFields": {"metadata.name": ["n1", "n2"]},
     "taints": {"dedicated": ["gpu"], "spot": []},
     "priorityClasses": ["high"],
+    "deviceClasses": ["gpu"],
+    "deviceClaims": ["team"],
+    "deviceExpressions": ['device.driver == "gpu.example.com"'],
     "resources": {"cpu": [], "memory": []},
 }
 
@@ -42,6 +45,7 @@ PODS = (
     "  affinity:\n    podAffinity:\n      requiredDuringSchedulingIgnoredDuringExecution:\n"
     "      - topologyKey: zone\n        "
 )
+DEVICES = "kind: ResourceClaim\nspec:\n  devices:\n    requests:\n    - name: gpu\n      "
 ARGS = CONFIGURATION + "- pluginConfig:\n  - name: NodeResourcesFit\n    args:\n      ¦"
 
 EXACT = {
@@ -86,6 +90,17 @@ EXACT = {
     "labels of pods": (HEAD + PODS + "labelSelector:\n          matchLabels:\n            ¦", ["app"]),
     "labels of namespaces": (HEAD + PODS + "namespaceSelector:\n          matchLabels:\n            ¦", ["team"]),
     "a taint, and its values": (HEAD + "  tolerations:\n  - key: dedicated\n    value: ¦", ["gpu"]),
+    "claims for devices": (HEAD + "  resourceClaims:\n  - name: gpu\n    resourceClaimName: ¦", ["team"]),
+    "the fields of a container's claim": (
+        HEAD + "  containers:\n  - name: main\n    resources:\n      claims:\n      - ¦",
+        ["name", "request"],
+    ),
+    "classes of devices": (DEVICES + "exactly:\n        deviceClassName: ¦", ["gpu"]),
+    "how many devices": (DEVICES + "exactly:\n        allocationMode: ¦", ["ExactCount", "All"]),
+    "expressions over devices": (
+        DEVICES + "exactly:\n        selectors:\n        - cel:\n            expression: ¦",
+        ['device.driver == "gpu.example.com"'],
+    ),
     "namespaces": ("kind: Pod\nmetadata:\n  namespace: ¦", ["default", "dev"]),
     "resources": (HEAD + "  containers:\n  - resources:\n      requests:\n        cpu: 1\n        ¦", ["memory"]),
     "the second document has its own kind": (

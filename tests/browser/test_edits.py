@@ -182,6 +182,12 @@ ROWS = [
         {"#form-priority-class [name=name]": "urgent", "#form-priority-class [name=value]": "99"},
         GO,
     ),
+    Row(
+        "add/device-claim/",
+        (*ADD, "#add-more", '[data-kind-tab="device-claim"]', "#form-device-claim [data-add-row='device_request']"),
+        {"#form-device-claim [name=name]": "typed", "#form-device-claim [name=device_request_deviceClassName]": "gpu"},
+        GO,
+    ),
     Row("apply/", (*ADD, "#add-paste", "[data-manifest='budget']"), {"#manifests": NAMESPACE}, "#form-paste .btn-ink"),
     Row("edit/Node/", ('[id="n:n2"]', "#insp-edit"), {"#form-edit [name=cpu]": "6"}, GO),
     Row(

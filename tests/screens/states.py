@@ -425,6 +425,10 @@ def devices(visit: Visit) -> Iterator[Shot]:
     visit.tab(page, "filter")
     page.locator("#panel-filter [data-why='DynamicResources']").first.click()
     yield Shot("Filter", page, "decision")
+    page.locator("#search-next").click()
+    page.locator("#search-next").click()
+    page.locator("#search .is-later").first.wait_for()
+    yield Shot("search for devices", page, "decision")
 
 
 def unfit(visit: Visit) -> Iterator[Shot]:

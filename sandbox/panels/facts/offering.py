@@ -7,6 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from sandbox.panels.facts.device_expressions import device_attributes, device_expressions
 from sandbox.panels.model.world import World
 from scheduler_engine.api.priorities import SYSTEM_PRIORITY_CLASSES
 
@@ -77,7 +78,12 @@ def _resources(world: World) -> Iterator[tuple[str, str]]:
 
 
 NAMES: dict[str, Callable[[World], Iterator[str]]] = {
+    "claimTemplates": partial(_names, "ResourceClaimTemplate"),
     "claims": partial(_names, "PersistentVolumeClaim"),
+    "deviceAttributes": lambda world: device_attributes(_all(world, "ResourceSlice")),
+    "deviceClaims": partial(_names, "ResourceClaim"),
+    "deviceClasses": partial(_names, "DeviceClass"),
+    "deviceExpressions": lambda world: device_expressions(_all(world, "ResourceSlice")),
     "namespaces": _namespaces,
     "nodes": partial(_names, "Node"),
     "priorityClasses": _priority_classes,

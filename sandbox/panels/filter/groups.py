@@ -12,6 +12,7 @@ from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, not_visited
 from sandbox.panels.facts.verdicts import MAY_HELP, helps
+from sandbox.panels.filter.search import film
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -103,5 +104,6 @@ def _row(
         "helps": say(ENDS[group.kind]) if group.kind in ENDS else group.helps,
         "soft": group.code == MAY_HELP,
         "why": verdict(world, cycle, view.node, group.plugin) if opened else None,
+        "film": film(world, cycle, view.node, group.plugin) if opened else None,
         "expectable": expectable.verdict(cycle, view.node) if opened else None,
     }

@@ -15,6 +15,7 @@ from sandbox.panels.facts.search_end import SearchEnd, search_end
 from sandbox.panels.facts.verdicts import MAY_HELP, helps
 from sandbox.panels.facts.whose import attempt_shown
 from sandbox.panels.filter.groups import groups
+from sandbox.panels.filter.search import film
 from sandbox.panels.model.state import Cycle, NodeState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -226,6 +227,7 @@ class _Rows:
             "cells": self._cells(row),
             "code": self._code(row),
             "why": verdict(self.world, self.cycle, node, self.view.plugin) if opened else None,
+            "film": film(self.world, self.cycle, node, self.view.plugin) if opened else None,
             "expectable": expectable.verdict(self.cycle, node) if opened else None,
             "said": {"n": "", "n also": " is-also"}.get(self._kind(row), " is-plain"),
         }

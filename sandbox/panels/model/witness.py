@@ -11,7 +11,7 @@ from typing import Protocol
 from sandbox.panels.model.state import Cycle
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
-from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, RungFacts
+from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, RungFacts, SearchFacts
 
 
 class Witness(Protocol):
@@ -47,6 +47,10 @@ class Witness(Protocol):
 
     def dry_run(self, cycle: Cycle, node: str) -> DryRunFacts | None:
         """Return why a node is a candidate for preemption, or why not; None if unknown."""
+        return None
+
+    def devices(self, cycle: Cycle, node: str) -> SearchFacts | None:
+        """Return each step of the search for devices on a node; None if there was none, or if it is unknown."""
         return None
 
     def violated(self, cycle: Cycle, node: str) -> Mapping[str, tuple[str, ...]]:

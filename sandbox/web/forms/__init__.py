@@ -1,6 +1,7 @@
 """The forms of the Add drawer. They only read text; the API server judges the values, in its own words."""
 
 from sandbox.web.forms.adding import AddForm, Object
+from sandbox.web.forms.device_forms import DeviceClaimForm, DeviceClassForm, SliceForm
 from sandbox.web.forms.more import BareForm, BudgetForm, ClaimForm, PriorityClassForm
 from sandbox.web.forms.node import NodeForm
 from sandbox.web.forms.pod import PodForm
@@ -10,7 +11,14 @@ from sandbox.web.forms.workload import WorkloadForm
 
 __all__ = ["FORMS", "MORE", "AddForm", "BareForm", "Object", "blank_rows", "fits_form", "form_of"]
 
-MORE: tuple[type[AddForm], ...] = (PriorityClassForm, BudgetForm, ClaimForm)
+MORE: tuple[type[AddForm], ...] = (
+    PriorityClassForm,
+    BudgetForm,
+    ClaimForm,
+    SliceForm,
+    DeviceClassForm,
+    DeviceClaimForm,
+)
 """Forms that share a tab."""
 
 ALL: tuple[type[AddForm], ...] = (NodeForm, PodForm, WorkloadForm, *MORE)

@@ -13,7 +13,7 @@ Manifest = dict[str, Any]
 Row = dict[str, Any]
 
 IMAGE = "registry.k8s.io/pause:3.10"
-PAIRS = ("labels", "matchLabels", "nodeSelector")
+PAIRS = ("labels", "matchLabels", "nodeSelector", "attributes")
 RULES = {
     "required": "requiredDuringSchedulingIgnoredDuringExecution",
     "preferred": "preferredDuringSchedulingIgnoredDuringExecution",
@@ -24,13 +24,13 @@ def node(name: str, data: dict[str, Any]) -> Manifest:
     """Return a Node. It has no allocatable: the API server's default is the capacity."""
     labels = {HOSTNAME: name, REGION: data["region"], ZONE: data["zone"]}
     capacity = {resource: data[resource] for resource in ("cpu", "memory", "pods")}
-    return _without_empty(
+    return without_empty(
         {
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {
                 "name": name,
-                "labels": _without_empty(labels) | data["labels"],
+                "labels": without_empty(labels) | data["labels"],
                 "annotations": {IMAGEFS: data["imagefs"]},
             },
             "spec": {"unschedulable": data["unschedulable"], "taints": data["taints"]},
@@ -42,7 +42,7 @@ def node(name: str, data: dict[str, Any]) -> Manifest:
 def pod(name: str, data: dict[str, Any]) -> Manifest:
     """Return a Pod with one container."""
     metadata = {"name": name, "namespace": data["namespace"], "labels": data["labels"]}
-    return _without_empty({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _pod_spec(data)})
+    return without_empty({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _pod_spec(data)})
 
 
 def workload(name: str, data: dict[str, Any]) -> Manifest:
@@ -51,7 +51,7 @@ def workload(name: str, data: dict[str, Any]) -> Manifest:
     labels = data["labels"] or {"app": name}
     template = {"metadata": {"labels": labels}, "spec": _pod_spec(data | {"labels": labels})}
     version, spec_of = WORKLOADS[kind]
-    return _without_empty(
+    return without_empty(
         {
             "apiVersion": version,
             "kind": kind,
@@ -63,7 +63,7 @@ def workload(name: str, data: dict[str, Any]) -> Manifest:
 
 def priority_class(name: str, data: dict[str, Any]) -> Manifest:
     """Return a PriorityClass."""
-    return _without_empty(
+    return without_empty(
         {
             "apiVersion": "scheduling.k8s.io/v1",
             "kind": "PriorityClass",
@@ -78,14 +78,14 @@ def priority_class(name: str, data: dict[str, Any]) -> Manifest:
 
 def budget(name: str, data: dict[str, Any]) -> Manifest:
     """Return a PodDisruptionBudget. An empty selector stays: it selects all pods, a missing one selects none."""
-    manifest = _without_empty(
+    manifest = without_empty(
         {
             "apiVersion": "policy/v1",
             "kind": "PodDisruptionBudget",
             "metadata": {"name": name, "namespace": data["namespace"]},
             "spec": {
-                "minAvailable": _number(data["min_available"]),
-                "maxUnavailable": _number(data["max_unavailable"]),
+                "minAvailable": whole_number(data["min_available"]),
+                "maxUnavailable": whole_number(data["max_unavailable"]),
             },
         }
     )
@@ -95,7 +95,7 @@ def budget(name: str, data: dict[str, Any]) -> Manifest:
 
 def claim(name: str, data: dict[str, Any]) -> Manifest:
     """Return a PersistentVolumeClaim."""
-    return _without_empty(
+    return without_empty(
         {
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
@@ -128,7 +128,12 @@ WORKLOADS: dict[str, tuple[str, Callable[[str, dict[str, Any], Manifest], Manife
 
 def _pod_spec(data: dict[str, Any]) -> Manifest:
     ports = [{"containerPort": data["host_port"], "hostPort": data["host_port"]}] if data["host_port"] else []
-    resources = {"requests": {"cpu": data["cpu"], "memory": data["memory"]}, "limits": data["extended"]}
+    entries = data["device_claims"]
+    resources = {
+        "requests": {"cpu": data["cpu"], "memory": data["memory"]},
+        "limits": data["extended"],
+        "claims": [{"name": entry["name"]} for entry in entries if entry["name"]],
+    }
     volumes = [
         {"name": f"volume-{number}", "persistentVolumeClaim": {"claimName": claim_name}}
         for number, claim_name in enumerate(data["claims"], 1)
@@ -139,20 +144,23 @@ def _pod_spec(data: dict[str, Any]) -> Manifest:
         "priority": data["priority"],
         "nodeSelector": data["node_selector"],
         "affinity": {"nodeAffinity": _node_affinity(data["node_affinity"]), **_pod_affinity(data)},
-        "tolerations": [{**row, "tolerationSeconds": _number(row["tolerationSeconds"])} for row in data["tolerations"]],
+        "tolerations": [
+            {**row, "tolerationSeconds": whole_number(row["tolerationSeconds"])} for row in data["tolerations"]
+        ],
         "topologySpreadConstraints": [_spread(row, data["labels"]) for row in data["spread"]],
         "containers": [{"name": "main", "image": data["image"] or IMAGE, "resources": resources, "ports": ports}],
         "volumes": volumes,
+        "resourceClaims": entries,
     }
 
 
 def _spread(row: Row, labels: dict[str, str]) -> Manifest:
     """Return a spread constraint. Without a selector in the row, it selects pods with this pod's own labels."""
     return {
-        "maxSkew": _number(row["maxSkew"]),
+        "maxSkew": whole_number(row["maxSkew"]),
         "topologyKey": row["topologyKey"],
         "whenUnsatisfiable": row["whenUnsatisfiable"],
-        "minDomains": _number(row["minDomains"]),
+        "minDomains": whole_number(row["minDomains"]),
         "nodeAffinityPolicy": row["nodeAffinityPolicy"],
         "nodeTaintsPolicy": row["nodeTaintsPolicy"],
         "labelSelector": {"matchLabels": pairs(row["labelSelector"]) or labels},
@@ -164,7 +172,7 @@ def _node_affinity(rows: list[Row]) -> Manifest:
     terms = [(row, {"matchExpressions": _expressions(row)}) for row in rows]
     required = [term for row, term in terms if row["rule"] == "required"]
     preferred = [
-        {"weight": _number(row["weight"]), "preference": term} for row, term in terms if row["rule"] == "preferred"
+        {"weight": whole_number(row["weight"]), "preference": term} for row, term in terms if row["rule"] == "preferred"
     ]
     return {RULES["required"]: {"nodeSelectorTerms": required} if required else {}, RULES["preferred"]: preferred}
 
@@ -181,7 +189,7 @@ def _pod_affinity(data: dict[str, Any]) -> Manifest:
             "mismatchLabelKeys": listed(row["mismatchLabelKeys"]),
             "topologyKey": row["topologyKey"],
         }
-        entry = term if row["rule"] == "required" else {"weight": _number(row["weight"]), "podAffinityTerm": term}
+        entry = term if row["rule"] == "required" else {"weight": whole_number(row["weight"]), "podAffinityTerm": term}
         affinity.setdefault(row["kind"], {}).setdefault(RULES[row["rule"]], []).append(entry)
     return affinity
 
@@ -201,18 +209,18 @@ def pairs(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in parts}
 
 
-def _number(text: str) -> int | str:
+def whole_number(text: str) -> int | str:
     """Return a text as a whole number, or the text itself, which the API server will judge."""
     return int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else text
 
 
-def _without_empty(value: Any) -> Any:
+def without_empty(value: Any) -> Any:
     """Return a value without empty members, at every depth. Empty values of labels stay: they mean something."""
     if isinstance(value, list):
-        return [_without_empty(item) for item in value]
+        return [without_empty(item) for item in value]
     if not isinstance(value, dict):
         return value
-    members = {key: item if key in PAIRS else _without_empty(item) for key, item in value.items()}
+    members = {key: item if key in PAIRS else without_empty(item) for key, item in value.items()}
     return {
         key: item
         for key, item in members.items()

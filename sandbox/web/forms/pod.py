@@ -39,6 +39,8 @@ POD_PLACES: Places = (
         r"(\.matchExpressions\[(?P<inner>\d+)\])?(\.(?P<cell>\w+))?)?)?",
         "pod_affinity",
     ),
+    (r"spec\.resourceClaims(\[(?P<row>\d+)\](\.(?P<cell>\w+))?)?", "device_claims"),
+    (r"spec\.containers.*claims(\[(?P<row>\d+)\](\.(?P<cell>\w+))?)?", "device_claims"),
     (r"spec\.schedulingGates", "gates"),
 )
 
@@ -58,6 +60,7 @@ class PodFields(forms.Form):
     spread = Rows("forms.spread", "forms.spread-hint", shapes.SPREAD)
     node_affinity = Rows("forms.node-affinity", "forms.node-affinity-hint", shapes.NODE_TERM)
     pod_affinity = Rows("forms.pod-affinity", "forms.pod-affinity-hint", shapes.POD_TERM)
+    device_claims = Rows("forms.device-claims", "forms.device-claims-hint", shapes.DEVICE_CLAIM)
     host_port = number("forms.host-port", "forms.host-port-hint", example="8080")
     gates = Listed("forms.gates", "forms.gates-hint", "example.com/quota")
     image = text("forms.image", "forms.image-hint", example=manifests.IMAGE)

@@ -8,15 +8,13 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from sandbox.web.forms.devices import CLAIM_KINDS, device_claim_values, device_class_values, slice_values
 from sandbox.web.forms.manifests import IMAGE, RULES, WORKLOADS
-from sandbox.web.forms.rows import Row, Rows, too_many
+from sandbox.web.forms.members import Data, Row, Values, namespace_of, pairs_text, parts_of, row_of, text_of
+from sandbox.web.forms.rows import Rows, too_many
 from scheduler_engine.api.fields import well_typed
 from scheduler_engine.api.simulated import IMAGEFS
 from scheduler_engine.api.topology import HOSTNAME, REGION, ZONE
-
-Data = Mapping[str, Any]
-Values = dict[str, Any]
-"""Field → text, True if ticked, or rows."""
 
 COMPUTE = ("cpu", "memory")
 
@@ -70,47 +68,47 @@ def _without_nulls(value: Any) -> Any:
 
 
 def node(manifest: Data) -> Values:
-    metadata, spec, status = _parts(manifest)
+    metadata, spec, status = parts_of(manifest)
     labels = dict(metadata.get("labels") or {})
     capacity = {**(status.get("capacity") or {}), **(status.get("allocatable") or {})}
     if HOSTNAME in labels and labels[HOSTNAME] == metadata.get("name"):
         del labels[HOSTNAME]
     return {
-        "name": _text(metadata.get("name")),
+        "name": text_of(metadata.get("name")),
         "zone": labels.pop(ZONE, ""),
         "region": labels.pop(REGION, ""),
-        **{resource: _text(capacity.pop(resource, "")) for resource in ("cpu", "memory", "pods")},
-        "extended": _pairs(capacity),
-        "imagefs": _text((metadata.get("annotations") or {}).get(IMAGEFS)),
-        "labels": _pairs(labels),
-        "taints": [_row(taint, "key", "value", "effect") for taint in spec.get("taints") or ()],
+        **{resource: text_of(capacity.pop(resource, "")) for resource in ("cpu", "memory", "pods")},
+        "extended": pairs_text(capacity),
+        "imagefs": text_of((metadata.get("annotations") or {}).get(IMAGEFS)),
+        "labels": pairs_text(labels),
+        "taints": [row_of(taint, "key", "value", "effect") for taint in spec.get("taints") or ()],
         "unschedulable": bool(spec.get("unschedulable")),
     }
 
 
 def pod(manifest: Data) -> Values:
-    metadata, spec, _ = _parts(manifest)
-    return {"name": _text(metadata.get("name")), **_namespace(metadata), **_pod_fields(metadata, spec)}
+    metadata, spec, _ = parts_of(manifest)
+    return {"name": text_of(metadata.get("name")), **namespace_of(metadata), **_pod_fields(metadata, spec)}
 
 
 def workload(manifest: Data) -> Values:
-    metadata, spec, _ = _parts(manifest)
+    metadata, spec, _ = parts_of(manifest)
     template = spec.get("template") or {}
     inner = template.get("metadata") or {}
-    counts = {name: _text(spec[name]) for name in ("replicas", "completions", "parallelism") if name in spec}
+    counts = {name: text_of(spec[name]) for name in ("replicas", "completions", "parallelism") if name in spec}
     return {
         "workload": str(manifest.get("kind")),
-        "name": _text(metadata.get("name")),
+        "name": text_of(metadata.get("name")),
         **counts,
         **_pod_fields(inner, template.get("spec") or {}),
-        **_namespace(metadata),
+        **namespace_of(metadata),
     }
 
 
 def priority_class(manifest: Data) -> Values:
     return {
-        "name": _text((manifest.get("metadata") or {}).get("name")),
-        "value": _text(manifest.get("value")),
+        "name": text_of((manifest.get("metadata") or {}).get("name")),
+        "value": text_of(manifest.get("value")),
         "preemption_policy": manifest.get("preemptionPolicy") or "",
         "description": manifest.get("description") or "",
         "global_default": bool(manifest.get("globalDefault")),
@@ -118,24 +116,24 @@ def priority_class(manifest: Data) -> Values:
 
 
 def budget(manifest: Data) -> Values:
-    metadata, spec, _ = _parts(manifest)
+    metadata, spec, _ = parts_of(manifest)
     return {
-        "name": _text(metadata.get("name")),
-        **_namespace(metadata),
-        "min_available": _text(spec.get("minAvailable")),
-        "max_unavailable": _text(spec.get("maxUnavailable")),
-        "selector": _pairs((spec.get("selector") or {}).get("matchLabels") or {}),
+        "name": text_of(metadata.get("name")),
+        **namespace_of(metadata),
+        "min_available": text_of(spec.get("minAvailable")),
+        "max_unavailable": text_of(spec.get("maxUnavailable")),
+        "selector": pairs_text((spec.get("selector") or {}).get("matchLabels") or {}),
     }
 
 
 def claim(manifest: Data) -> Values:
-    metadata, spec, _ = _parts(manifest)
+    metadata, spec, _ = parts_of(manifest)
     modes = spec.get("accessModes") or ()
     requests = (spec.get("resources") or {}).get("requests") or {}
     return {
-        "name": _text(metadata.get("name")),
-        **_namespace(metadata),
-        "storage": _text(requests.get("storage")),
+        "name": text_of(metadata.get("name")),
+        **namespace_of(metadata),
+        "storage": text_of(requests.get("storage")),
         "access_mode": modes[0] if modes else "",
         "storage_class": spec.get("storageClassName") or "",
         "volume": spec.get("volumeName") or "",
@@ -149,16 +147,11 @@ READERS: dict[str, tuple[str, Callable[[Data], Values]]] = {
     "PriorityClass": ("priority-class", priority_class),
     "PodDisruptionBudget": ("budget", budget),
     "PersistentVolumeClaim": ("claim", claim),
+    "ResourceSlice": ("devices", slice_values),
+    "DeviceClass": ("device-class", device_class_values),
+    **dict.fromkeys(CLAIM_KINDS, ("device-claim", device_claim_values)),
 }
 """Kind → the name of its form, and the function that returns the form's values."""
-
-
-def _parts(manifest: Data) -> tuple[Data, Data, Data]:
-    return manifest.get("metadata") or {}, manifest.get("spec") or {}, manifest.get("status") or {}
-
-
-def _namespace(metadata: Data) -> Values:
-    return {"namespace": metadata.get("namespace") or "default"}
 
 
 def _pod_fields(metadata: Data, spec: Data) -> Values:
@@ -171,12 +164,12 @@ def _pod_fields(metadata: Data, spec: Data) -> Values:
     ports = [port["hostPort"] for port in container.get("ports") or () if port.get("hostPort")]
     claims = (volume.get("persistentVolumeClaim") or {} for volume in spec.get("volumes") or ())
     return {
-        "labels": _pairs(labels),
-        **{name: _text(requests.get(name)) for name in COMPUTE},
-        "extended": _pairs(limits),
-        "priority": _text(spec.get("priority")),
+        "labels": pairs_text(labels),
+        **{name: text_of(requests.get(name)) for name in COMPUTE},
+        "extended": pairs_text(limits),
+        "priority": text_of(spec.get("priority")),
         "priority_class": spec.get("priorityClassName") or "",
-        "node_selector": _pairs(spec.get("nodeSelector") or {}),
+        "node_selector": pairs_text(spec.get("nodeSelector") or {}),
         "tolerations": [_toleration(item) for item in spec.get("tolerations") or ()],
         "spread": [_spread(item, labels) for item in spec.get("topologySpreadConstraints") or ()],
         "node_affinity": [*_node_terms(affinity.get("nodeAffinity") or {})],
@@ -186,14 +179,18 @@ def _pod_fields(metadata: Data, spec: Data) -> Values:
             for row in _pod_terms(kind, affinity.get(kind) or {}, labels)
         ],
         "image": "" if container.get("image") == IMAGE else container.get("image") or "",
-        "host_port": _text(ports[0]) if ports else "",
+        "host_port": text_of(ports[0]) if ports else "",
         "gates": ", ".join(gate["name"] for gate in spec.get("schedulingGates") or () if gate.get("name")),
         "claims": ", ".join(one["claimName"] for one in claims if one.get("claimName")),
+        "device_claims": [
+            row_of(entry, "name", "resourceClaimName", "resourceClaimTemplateName")
+            for entry in spec.get("resourceClaims") or ()
+        ],
     }
 
 
 def _toleration(item: Data) -> Row:
-    return {"operator": "Equal"} | _row(
+    return {"operator": "Equal"} | row_of(
         item, "key", "operator", "value", "effect", "tolerationSeconds", empty="operator"
     )
 
@@ -201,10 +198,10 @@ def _toleration(item: Data) -> Row:
 def _spread(item: Data, labels: Data) -> Row:
     """Return the row of a constraint. A selector of the pod's own labels is shown as an empty one."""
     selected = (item.get("labelSelector") or {}).get("matchLabels") or {}
-    return _row(
+    return row_of(
         item, "topologyKey", "whenUnsatisfiable", "maxSkew", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy"
     ) | {
-        "labelSelector": "" if selected == labels else _pairs(selected),
+        "labelSelector": "" if selected == labels else pairs_text(selected),
         "matchLabelKeys": ", ".join(item.get("matchLabelKeys") or ()),
     }
 
@@ -215,21 +212,21 @@ def _node_terms(affinity: Data) -> Iterable[Row]:
         yield {"rule": "required", "weight": "1", "rows": _expressions(term)}
     for entry in affinity.get(RULES["preferred"]) or ():
         term = entry.get("preference") or {}
-        yield {"rule": "preferred", "weight": _text(entry.get("weight")), "rows": _expressions(term)}
+        yield {"rule": "preferred", "weight": text_of(entry.get("weight")), "rows": _expressions(term)}
 
 
 def _pod_terms(kind: str, affinity: Data, labels: Data) -> Iterable[Row]:
     for term in affinity.get(RULES["required"]) or ():
         yield _pod_term(kind, "required", "1", term, labels)
     for entry in affinity.get(RULES["preferred"]) or ():
-        yield _pod_term(kind, "preferred", _text(entry.get("weight")), entry.get("podAffinityTerm") or {}, labels)
+        yield _pod_term(kind, "preferred", text_of(entry.get("weight")), entry.get("podAffinityTerm") or {}, labels)
 
 
 def _pod_term(kind: str, rule: str, weight: str, term: Data, labels: Data) -> Row:
     selector = term.get("labelSelector") or {}
     selected = selector.get("matchLabels") or {}
     own = selected == labels and not selector.get("matchExpressions")
-    named = [] if own else [{"key": key, "operator": "In", "values": _text(value)} for key, value in selected.items()]
+    named = [] if own else [{"key": key, "operator": "In", "values": text_of(value)} for key, value in selected.items()]
     return {
         "kind": kind,
         "rule": rule,
@@ -242,19 +239,6 @@ def _pod_term(kind: str, rule: str, weight: str, term: Data, labels: Data) -> Ro
 
 def _expressions(owner: Data) -> list[Row]:
     return [
-        {**_row(item, "key", "operator"), "values": ", ".join(map(_text, item.get("values") or ()))}
+        {**row_of(item, "key", "operator"), "values": ", ".join(map(text_of, item.get("values") or ()))}
         for item in owner.get("matchExpressions") or ()
     ]
-
-
-def _row(item: Data, *names: str, empty: str = "") -> Row:
-    """Return members as texts; missing ones are "". The member ``empty`` is left out if it is missing."""
-    return {name: _text(item.get(name)) for name in names if name != empty or item.get(name)}
-
-
-def _pairs(data: Data) -> str:
-    return ", ".join(f"{name}={_text(value)}" for name, value in data.items())
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)

@@ -41,6 +41,8 @@ class Cell:
     """The id of a datalist."""
     half: bool = False
     """True: it takes half of the row's width, not a third."""
+    whole: bool = False
+    """True: it takes the whole width."""
     ours: bool = False
     """True: its choices are the form's own, so that the API server cannot judge them."""
 

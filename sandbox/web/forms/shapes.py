@@ -49,6 +49,40 @@ SPREAD = Shape(
     ),
     bare=True,
 )
+DEVICE = Shape(
+    "device",
+    say("forms.device"),
+    (
+        Cell("name", example="gpu-0"),
+        Cell("attributes", example="model=t4"),
+        Cell("capacity", example="memory=16Gi"),
+    ),
+)
+DEVICE_EXPRESSION = Shape(
+    "device_expression",
+    say("forms.expression"),
+    (Cell("expression", example='device.driver == "gpu.example.com"', whole=True),),
+)
+DEVICE_REQUEST = Shape(
+    "device_request",
+    say("forms.device-request"),
+    (
+        Cell("name", "gpu", "gpu"),
+        Cell("deviceClassName", example="gpu"),
+        Cell("count", "1", "1", numeric=True),
+        Cell("expression", example=say("forms.every-device-of-the-class"), whole=True),
+    ),
+    bare=True,
+)
+DEVICE_CLAIM = Shape(
+    "device_claim",
+    say("forms.device-claim"),
+    (
+        Cell("name", example="gpu", whole=True),
+        Cell("resourceClaimName", example="team-gpu", half=True),
+        Cell("resourceClaimTemplateName", example="one-gpu", half=True),
+    ),
+)
 NODE_TERM = Shape(
     "node_term",
     say("forms.term"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox.web.presets.devices import GPU_DRIVER, model_is
 from sandbox.web.presets.preset import FilledIn
 from sandbox.words.say import say
 from scheduler_engine.api.topology import HOSTNAME, ZONE
@@ -62,6 +63,15 @@ PODS = (
         "presets.urgent", "payments", "1", "3", "2Gi", labels="app=payments", priority_class="system-cluster-critical"
     ),
     _pods("presets.gated", "migrate", "1", "250m", "256Mi", gates="example.com/quota"),
+    _pods(
+        "presets.claims-a-gpu",
+        "train",
+        "1",
+        "1",
+        "1Gi",
+        labels="app=train",
+        rows={"device_claim": [{"name": "gpu", "resourceClaimName": "", "resourceClaimTemplateName": "one-gpu"}]},
+    ),
 )
 WORKLOADS = (
     _filled_in(
@@ -116,4 +126,47 @@ BUDGETS = (
 CLAIMS = (
     _filled_in("presets.for-one-node", name="data", storage="10Gi", access_mode="ReadWriteOnce"),
     _filled_in("presets.shared", name="shared", storage="50Gi", access_mode="ReadWriteMany"),
+)
+
+
+def _gpus(model: str, memory: str, count: int) -> Mapping[str, Any]:
+    """Return rows with equal GPUs."""
+    about = {"attributes": f"model={model}", "capacity": f"memory={memory}"}
+    return {"device": [{"name": f"gpu-{number}", **about} for number in range(count)]}
+
+
+def _request(class_name: str, count: str = "1", expression: str = "") -> Mapping[str, Any]:
+    """Return rows with one request."""
+    row = {"name": "gpu", "deviceClassName": class_name, "count": count, "expression": expression}
+    return {"device_request": [row]}
+
+
+DEVICES = (
+    _filled_in("presets.two-t4", name="node-1-gpus", driver=GPU_DRIVER, node="node-1", rows=_gpus("t4", "16Gi", 2)),
+    _filled_in(
+        "presets.four-a100", name="node-2-gpus", driver=GPU_DRIVER, node="node-2", rows=_gpus("a100", "40Gi", 4)
+    ),
+)
+DEVICE_CLASSES = (
+    _filled_in(
+        "presets.gpus-of-a-driver",
+        name="gpu",
+        rows={"device_expression": [{"expression": f'device.driver == "{GPU_DRIVER}"'}]},
+    ),
+)
+DEVICE_CLAIMS = (
+    _filled_in("presets.one-gpu-each", claim_kind="ResourceClaimTemplate", name="one-gpu", rows=_request("gpu")),
+    _filled_in(
+        "presets.one-shared-t4",
+        claim_kind="ResourceClaim",
+        name="team-gpu",
+        rows=_request("gpu", expression=model_is("t4")),
+    ),
+    _filled_in(
+        "presets.two-of-one-model",
+        claim_kind="ResourceClaim",
+        name="pair",
+        match_attribute=f"{GPU_DRIVER}/model",
+        rows=_request("gpu", "2"),
+    ),
 )

@@ -16,6 +16,7 @@ from scheduler_engine.api.validation.service import TYPES as SERVICE_TYPES
 from scheduler_engine.config.schema import PLUGIN_ARGS
 from scheduler_engine.config.validation_pluginargs import SCORING_STRATEGIES
 
+_MODES = ("ExactCount", "All")
 _POLICIES = ("Honor", "Ignore")
 _PREEMPTION = ("PreemptLowerPriority", "Never")
 _RECLAIM = ("Delete", "Retain")
@@ -26,6 +27,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "ContainerPort.protocol": PROTOCOLS,
     "DaemonSetUpdateStrategy.type": ("RollingUpdate", "OnDelete"),
     "DeploymentStrategy.type": ("RollingUpdate", "Recreate"),
+    "DeviceSubRequest.allocationMode": _MODES,
+    "ExactDeviceRequest.allocationMode": _MODES,
     "JobSpec.completionMode": MODES,
     "LabelSelectorRequirement.operator": LABEL_OPERATORS,
     "NodeSelectorRequirement.operator": NODE_OPERATORS,
@@ -72,6 +75,10 @@ class Source(NamedTuple):
 
 
 SOURCES: dict[str, Source] = {
+    "CELDeviceSelector.expression": Source("deviceExpressions"),
+    "DeviceConstraint.matchAttribute": Source("deviceAttributes"),
+    "DeviceSubRequest.deviceClassName": Source("deviceClasses"),
+    "ExactDeviceRequest.deviceClassName": Source("deviceClasses"),
     "KubeSchedulerProfile.schedulerName": Source("schedulers"),
     "LabelSelector.matchLabels": Source("podLabels"),
     "LabelSelectorRequirement.key": Source("podLabels", "key"),
@@ -89,6 +96,8 @@ SOURCES: dict[str, Source] = {
     "PodAffinityTerm.mismatchLabelKeys": Source("podLabels", "key"),
     "PodAffinityTerm.namespaces": Source("namespaces"),
     "PodAffinityTerm.topologyKey": Source("nodeLabels", "key"),
+    "PodResourceClaim.resourceClaimName": Source("deviceClaims"),
+    "PodResourceClaim.resourceClaimTemplateName": Source("claimTemplates"),
     "PodSpec.nodeName": Source("nodes"),
     "PodSpec.nodeSelector": Source("nodeLabels"),
     "PodSpec.priorityClassName": Source("priorityClasses"),
@@ -97,6 +106,7 @@ SOURCES: dict[str, Source] = {
     "ReplicationControllerSpec.selector": Source("podLabels"),
     "ResourceRequirements.limits": Source("resources"),
     "ResourceRequirements.requests": Source("resources"),
+    "ResourceSliceSpec.nodeName": Source("nodes"),
     "ResourceSpec.name": Source("resources", "key"),
     "ServiceSpec.selector": Source("podLabels"),
     "Taint.key": Source("taints", "key"),

@@ -75,12 +75,12 @@ class Allocator:
     one node.
     """
 
-    objects: ObjectGetter
-    slices: Slices
+    objects: ObjectGetter = field(repr=False)
+    slices: Slices = field(repr=False)
     allocated: Table[DeviceId, None]
-    rules: Rules = DEFAULT_RULES
+    rules: Rules = field(default=DEFAULT_RULES, repr=False)
     most_effort: int = EFFORT_PER_SECOND * MOST_SECONDS
-    verdicts: Verdicts = field(default_factory=Table)
+    verdicts: Verdicts = field(default_factory=Table, repr=False)
 
     @property
     def careful(self) -> bool:
@@ -96,6 +96,10 @@ class Allocator:
         """
         return _Search(self, node, claims, tried).run()
 
+    def pools(self, node: Node) -> Sequence[Pool]:
+        """Return the pools that a node can use, in the order in which a search tries them."""
+        return gather_whole_pools(self.slices, node) if self.careful else gather_pools(self.slices.of(node))
+
 
 class _Search:
     """One search for one node. Nothing of it outlives the call."""
@@ -104,8 +108,7 @@ class _Search:
         self, allocator: Allocator, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None
     ) -> None:
         self.allocator, self.node, self.claims, self.tried = allocator, node, claims, tried
-        slices, careful = allocator.slices, allocator.careful
-        self.pools: Sequence[Pool] = gather_whole_pools(slices, node) if careful else gather_pools(slices.of(node))
+        self.pools = allocator.pools(node)
         self.duplicates = [pool.duplicate for pool in self.pools]
         self.wanted: dict[Place, Wanted] = {}
         self.selectable: dict[tuple[DeviceId, Place], bool] = {}

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.cel.devices import names_in, qualified
 from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim, results_of
 from scheduler_engine.api.objects import Node, Pod
-from scheduler_engine.framework.facts import AllOf, Fact, Facts, Keys, fact
+from scheduler_engine.framework.facts import AllOf, Fact, Facts, Keys, SearchFacts, SearchStep, fact
 from scheduler_engine.framework.status import Status, error, unresolvable
 from scheduler_engine.plugins.dynamic_resources.allocator import Tried
 from scheduler_engine.plugins.dynamic_resources.claims import ClaimProblem
 
 MOST_TRIED = 40
 """The most devices that are listed. A search may try many more."""
+MOST_STEPS = 60
+"""The most steps of a search that are told one by one."""
 LAST_WORDS = ("taken", "given-back", "in-use", "selector", "constraint")
 """Outcomes of ``Tried``."""
 
@@ -58,6 +60,47 @@ def filter_facts(
     away = next((claim.name for claim in claims if is_away(claim, node)), "")
     says = fact(f"devices.{conclusion}", status is None, pod=Keys((pod.key,)), node=node.name, claim=away)
     return Facts(says, tuple(shown), status)
+
+
+def search_facts(
+    verdict: Facts,
+    claims: Sequence[ResourceClaim],
+    allocations: Sequence[Mapping[str, Any]],
+    tried: Sequence[Tried],
+    devices: Mapping[DeviceId, Device],
+    used: Container[DeviceId],
+) -> SearchFacts:
+    """Tell a search step by step. ``used``: devices that other claims have."""
+    places = {device: place for place, device in enumerate(devices)}
+    got = (
+        DeviceId(item["driver"], item["pool"], item["device"])
+        for allocation in allocations
+        for item in results_of(allocation)
+    )
+    return SearchFacts(
+        facts=verdict,
+        needs=tuple(item for claim in claims for item in _needs(claim)),
+        devices=tuple(f"{device.pool}/{device.device}" for device in devices),
+        used=frozenset(place for device, place in places.items() if device in used),
+        steps=tuple(_steps(tried[:MOST_STEPS], devices, places)),
+        more=max(len(tried) - MOST_STEPS, 0),
+        got=tuple(places[device] for device in got),
+    )
+
+
+def _steps(
+    tried: Sequence[Tried], devices: Mapping[DeviceId, Device], places: Mapping[DeviceId, int]
+) -> Iterator[SearchStep]:
+    held: list[int] = []
+    for item in tried:
+        place = places[item.device]
+        if item.outcome == "taken":
+            held.append(place)
+        elif item.outcome == "given-back":
+            held.remove(place)
+        own = item.outcome == "in-use" and place in held
+        said = _outcome(item, devices[item.device], "devices.tried-held" if own else "")
+        yield SearchStep(place, item.outcome, said, tuple(held))
 
 
 def reserve_facts(pod: Pod, allocations: Mapping[str, Mapping[str, Any]]) -> Facts:
@@ -119,11 +162,11 @@ def _tried(tried: Sequence[Tried], devices: Mapping[DeviceId, Device]) -> Iterat
         yield fact("devices.more-tried", count=len(last) - MOST_TRIED)
 
 
-def _outcome(item: Tried, device: Device | None) -> Fact:
+def _outcome(item: Tried, device: Device | None, row: str = "") -> Fact:
     values = _values_in(item.expression, device) if item.expression and device is not None else ()
     differing = AllOf(f"{_shown(value)}" for _, value in item.values)
     return fact(
-        f"devices.tried-{item.outcome}" if not item.class_name else "devices.tried-class-selector",
+        row or (f"devices.tried-{item.outcome}" if not item.class_name else "devices.tried-class-selector"),
         False if item.outcome != "taken" else None,
         claim=item.claim.rpartition("/")[2],
         request=item.request,

@@ -6,19 +6,19 @@ Arguments: ``filterTimeout``, up to ``allocator.MOST_SECONDS``. Source: seed 002
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from scheduler_engine.api.device_pools import indexed
-from scheduler_engine.api.devices import FINALIZER, ResourceClaim, ResourceSlice, alternatives
+from scheduler_engine.api.devices import FINALIZER, Device, DeviceId, ResourceClaim, alternatives
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.durations import UNITS_NS, parse_duration
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
-from scheduler_engine.framework.facts import Facts, Keys, fact
+from scheduler_engine.framework.facts import Facts, Keys, SearchFacts, fact
 from scheduler_engine.framework.interface import (
     EventRegistration,
     Handle,
@@ -53,6 +53,7 @@ from scheduler_engine.plugins.dynamic_resources.facts import (
     pre_bind_facts,
     refusal_facts,
     reserve_facts,
+    search_facts,
 )
 from scheduler_engine.sharing import Rows, Table
 
@@ -223,17 +224,33 @@ class DynamicResources(Plugin):
         held, node = state_of(state), node_info.node
         if not held.claims or node is None:
             return Facts(fact("devices.none-claimed", True, pod=Keys((pod.key,))))
-        allocator, tried = held.allocator, list[Tried]()
+        return self._judged(state, pod, node, [])[0]
+
+    def explain_search(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> SearchFacts | None:
+        """Return each step of the search for the devices of a pod on a node."""
+        held, node = state_of(state), node_info.node
+        if held.allocator is None or node is None:
+            return None
+        tried: list[Tried] = []
+        facts, allocations = self._judged(state, pod, node, tried)
+        claims = [claim for _, claim in held.without_devices()]
+        return search_facts(facts, claims, allocations, tried, _devices(held, node), held.allocator.allocated)
+
+    def _judged(
+        self, state: CycleState, pod: Pod, node: Node, tried: list[Tried]
+    ) -> tuple[Facts, list[dict[str, Any]]]:
+        """Repeat Filter. Return its facts and what the claims would get. ``tried`` is filled."""
+        held = state_of(state)
+        allocator = held.allocator
         if allocator is not None:
             allocator = replace(allocator, objects=NotedObjects(self.handle.objects, state, CLASSES))
         try:
             found = _found(held, node, allocator, tried)
         except PluginError as problem:
-            return failure_facts("cannot-judge", pod, str(problem), node.name)
-        devices = {device.id: device for item in _slices(held, node) for device in item.devices}
-        return filter_facts(
-            pod, node, held.claims, found.allocations, tried, devices, found.status, CONCLUSIONS[found.status]
-        )
+            return failure_facts("cannot-judge", pod, str(problem), node.name), []
+        devices, conclusion = _devices(held, node), CONCLUSIONS[found.status]
+        facts = filter_facts(pod, node, held.claims, found.allocations, tried, devices, found.status, conclusion)
+        return facts, found.allocations
 
     # --- after a failure ---
 
@@ -374,8 +391,10 @@ def _found(held: ClaimState, node: Node, allocator: Allocator | None, tried: lis
     return Found(None, allocations)
 
 
-def _slices(held: ClaimState, node: Node) -> Iterator[ResourceSlice]:
-    return iter(()) if held.allocator is None else held.allocator.slices.of(node)
+def _devices(held: ClaimState, node: Node) -> dict[DeviceId, Device]:
+    """Return the devices that a node can use, in the order in which a search tries them."""
+    pools = () if held.allocator is None else held.allocator.pools(node)
+    return {device.id: device for pool in pools for device in pool.devices()}
 
 
 def state_of(state: CycleState) -> ClaimState:

@@ -12,8 +12,10 @@ from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.scheme import view
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import Hint, NodeToStatus, PluginError
+from scheduler_engine.framework.state_text import state_text
 from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.dynamic_resources import DynamicResources, ScoringDynamicResources
+from scheduler_engine.plugins.dynamic_resources.facts import MOST_STEPS
 from scheduler_engine.plugins.dynamic_resources.plugin import DEALLOCATED, NOT_AVAILABLE, NOT_ENOUGH, TIMED_OUT
 from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.versions import DEFAULT, VERSIONS, rules_for
@@ -457,6 +459,15 @@ def test_devices_are_kept_from_reserve_on_and_written_in_prebind() -> None:
     assert not case.world.handle.scheduler.pending_claims
 
 
+def test_the_trace_shows_of_the_state_what_is_in_use_and_nothing_of_the_api_server() -> None:
+    held = claim(name="other", status={"allocation": got("s/a")})
+    case = Case(offered("s", "a", "b", nodeName="n1"), device_class(), claim(), held)
+    assert state_text(case.state.read("DynamicResources")) == (
+        "claims (default/gpus), allocator (allocated (d/s/a none), careful False, class_once False), "
+        "allocations (), reserved (), written ()"
+    )
+
+
 def test_unreserve_gives_devices_back() -> None:
     case = Case(device_class(), ON_N1, claim())
     case.devices()
@@ -484,6 +495,53 @@ def test_facts_name_every_device_that_was_tried_and_what_was_against_it() -> Non
         "gpus, r | tried n1/large | but then something else was missing",
         "gpus, r | not n1/other | another claim has it",
     ]
+
+
+def of_model(name: str, model: str) -> dict[str, Any]:
+    return {"name": name, "attributes": {"model": {"string": model}}}
+
+
+PAIR = claim(wanting(count=2), devices={"constraints": [{"matchAttribute": "d/model"}]})
+MODELS = offered("s", of_model("a", "x"), of_model("b", "y"), of_model("c", "y"), nodeName="n1")
+
+
+def test_a_search_is_told_step_by_step_with_what_it_has_at_that_time() -> None:
+    case = Case(MODELS, device_class(), PAIR)
+    found = case.plugin.explain_search(case.state, CLAIMING, NODES[0])
+    assert found is not None
+    assert (found.devices, found.used, found.got, found.more) == (("s/a", "s/b", "s/c"), frozenset(), (1, 2), 0)
+    assert [line.formula for line in wording.lines_of(found.needs)] == ["needs 2 devices of class any"]
+    assert [(found.devices[step.device], step.outcome, step.held) for step in found.steps] == [
+        ("s/a", "taken", (0,)),
+        ("s/a", "in-use", (0,)),
+        ("s/b", "constraint", (0,)),
+        ("s/c", "constraint", (0,)),
+        ("s/a", "given-back", ()),
+        ("s/b", "taken", (1,)),
+        ("s/a", "constraint", (1,)),
+        ("s/b", "in-use", (1,)),
+        ("s/c", "taken", (1, 2)),
+    ]
+    assert found.facts == case.plugin.explain_filter(case.state, CLAIMING, NODES[0])
+    own, differs = wording.lines_of([step.said for step in found.steps[1:3]])
+    assert (own.formula, own.note) == ("not s/a", "the search has taken it already")
+    assert (differs.label, differs.formula) == ("gpus, r", "not s/b: d/model must be equal")
+    assert differs.note == "y and x"
+
+
+def test_a_long_search_is_told_from_its_beginning() -> None:
+    many = offered("s", *(of_model(f"d{number:03}", f"m{number}") for number in range(20)), nodeName="n1")
+    case = Case(many, device_class(), PAIR)
+    found = case.plugin.explain_search(case.state, CLAIMING, NODES[0])
+    assert found is not None
+    assert found.facts.status == NOT_ENOUGH
+    assert (len(found.steps), found.more, found.got) == (MOST_STEPS, 20 * 22 - MOST_STEPS, ())
+
+
+def test_without_a_claim_that_needs_devices_there_is_no_search() -> None:
+    held = claim(status={"allocation": got("s/a")})
+    for case in (Case(pod=PLAIN), Case(MODELS, device_class(), held)):
+        assert case.plugin.explain_search(case.state, case.pod, NODES[0]) is None
 
 
 def test_facts_name_what_each_request_and_alternative_needs() -> None:

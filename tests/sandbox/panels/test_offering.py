@@ -6,6 +6,8 @@ from typing import Any
 
 from sandbox.panels import World
 from sandbox.panels.facts.offering import MOST_KEYS, MOST_NAMES, MOST_VALUES, TABLES, offers
+from scheduler_engine.api.cel.devices import compile_selector
+from scheduler_engine.api.devices import ResourceSlice
 from tests.sandbox import traces
 
 
@@ -50,3 +52,30 @@ def test_long_completions_are_limited() -> None:
     assert len(completions["nodes"]) == MOST_NAMES
     assert len(labels) == MOST_KEYS
     assert len(labels["rack"]) == MOST_VALUES
+
+
+def test_devices_offer_expressions_that_they_satisfy_and_the_full_names_of_attributes() -> None:
+    attributes = {"model": {"string": "t4"}, "ecc": {"bool": False}, "cores": {"int": 8}}
+    devices = [
+        {"name": "a", "attributes": attributes, "capacity": {"memory": {"value": "16Gi"}}},
+        {"name": "b", "attributes": {"example.org/firmware": {"version": "1.2.0"}, "ecc": {"bool": True}}},
+    ]
+    offered = {"metadata": {"name": "s"}, "spec": {"driver": "gpu.example.com", "devices": devices}}
+    known = offers(world(ResourceSlice=[offered], DeviceClass=[node("gpu")], ResourceClaim=[node("mine")]))
+    assert known["deviceExpressions"] == [
+        '!device.attributes["gpu.example.com"].ecc',
+        'device.attributes["example.org"].firmware.compareTo(semver("1.2.0")) >= 0',
+        'device.attributes["gpu.example.com"].cores >= 8',
+        'device.attributes["gpu.example.com"].ecc',
+        'device.attributes["gpu.example.com"].model == "t4"',
+        'device.capacity["gpu.example.com"].memory.compareTo(quantity("16Gi")) >= 0',
+        'device.driver == "gpu.example.com"',
+    ]
+    assert known["deviceAttributes"] == [
+        "example.org/firmware",
+        *(f"gpu.example.com/{name}" for name in ("cores", "ecc", "model")),
+    ]
+    assert (known["deviceClasses"], known["deviceClaims"], known["claimTemplates"]) == (["gpu"], ["mine"], [])
+    for expression in known["deviceExpressions"]:
+        selector = compile_selector(expression)
+        assert True in [selector.judge(device.value)[0] for device in ResourceSlice(offered).devices], expression

@@ -53,6 +53,43 @@ def manifests_from(kind: str, query: str) -> list[dict[str, Any]]:
             id="a claim",
         ),
         pytest.param(
+            "devices",
+            "name=a&node=n&driver=d&device_name=g&device_attributes=model=t4, cores=8, ecc=false"
+            "&device_capacity=memory=1Gi",
+            "spec: {driver: d, nodeName: n, pool: {name: n, generation: 1, resourceSliceCount: 1}, devices: [{name: g, "
+            "attributes: {model: {string: t4}, cores: {int: 8}, ecc: {bool: false}}, "
+            "capacity: {memory: {value: 1Gi}}}]}",
+            id="a slice of devices",
+        ),
+        pytest.param(
+            "device-class",
+            "name=a&device_expression_expression=true&device_expression_expression=",
+            "spec: {selectors: [{cel: {expression: 'true'}}]}",
+            id="a class of devices",
+        ),
+        pytest.param("device-class", "name=a", "spec: {}", id="a class of all devices"),
+        pytest.param(
+            "device-claim",
+            "claim_kind=ResourceClaim&name=a&device_request_name=r&device_request_deviceClassName=c"
+            "&device_request_count=2&device_request_expression=true&match_attribute=d/model",
+            "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: c, selectors: [{cel: {expression: "
+            "'true'}}], count: 2}}], constraints: [{matchAttribute: d/model}]}}",
+            id="a claim for two devices of one model",
+        ),
+        pytest.param(
+            "device-claim",
+            "claim_kind=ResourceClaimTemplate&name=a&device_request_name=r&device_request_deviceClassName=c",
+            "spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: c, count: 1}}]}}}",
+            id="a template of claims",
+        ),
+        pytest.param(
+            "pod",
+            f"{POD}&device_claim_name=gpu&device_claim_resourceClaimName=&device_claim_resourceClaimTemplateName=t",
+            "spec: {resourceClaims: [{name: gpu, resourceClaimTemplateName: t}], containers: [{name: main, image: "
+            "'registry.k8s.io/pause:3.10', resources: {requests: {cpu: 500m, memory: 1Gi}, claims: [{name: gpu}]}}]}",
+            id="a claim for a device",
+        ),
+        pytest.param(
             "workload",
             "workload=Deployment&name=shop&replicas=0",
             "spec: {replicas: 0, selector: {matchLabels: {app: shop}}, template: {metadata: {labels: {app: shop}}, "

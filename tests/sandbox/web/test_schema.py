@@ -120,6 +120,10 @@ def arguments(plugin: str, **args: Any) -> dict[str, Any]:
     return {"apiVersion": config.API_VERSION, "kind": config.KIND, "profiles": profiles}
 
 
+def device_claim(**wanted: Any) -> dict[str, Any]:
+    return other("resource.k8s.io/v1", "ResourceClaim", spec={"devices": {"requests": [{"name": "a", **wanted}]}})
+
+
 def spread(**fields: Any) -> dict[str, Any]:
     constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **fields}
     return pod(topologySpreadConstraints=[constraint])
@@ -137,6 +141,10 @@ CASES: dict[str, dict[str, Any]] = {
     "ContainerPort.protocol": pod(containers=[MAIN | {"ports": [{"containerPort": 80, "protocol": WRONG}]}]),
     "DaemonSetUpdateStrategy.type": owner("DaemonSet", updateStrategy={"type": WRONG}),
     "DeploymentStrategy.type": owner("Deployment", strategy={"type": WRONG}),
+    "DeviceSubRequest.allocationMode": device_claim(
+        firstAvailable=[{"name": "b", "deviceClassName": "gpu", "allocationMode": WRONG}]
+    ),
+    "ExactDeviceRequest.allocationMode": device_claim(exactly={"deviceClassName": "gpu", "allocationMode": WRONG}),
     "JobSpec.completionMode": other("batch/v1", "Job", spec={"template": TEMPLATE, "completionMode": WRONG}),
     "LabelSelectorRequirement.operator": owner("Deployment", selector=LABELS | EXPRESSION),
     "NodeSelectorRequirement.operator": pod(affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [EXPRESSION]}}}),

@@ -35,6 +35,14 @@ RIGHT = {
     "priority-class": {"name": "high", "value": "1000"},
     "budget": {"name": "web"},
     "claim": {"name": "data", "storage": "1Gi", "access_mode": "ReadWriteOnce"},
+    "devices": {"name": "gpus", "node": "a", "driver": "gpu.example.com", "device_name": "gpu-0"},
+    "device-class": {"name": "gpu"},
+    "device-claim": {
+        "claim_kind": "ResourceClaim",
+        "name": "mine",
+        "device_request_name": "gpu",
+        "device_request_deviceClassName": "gpu",
+    },
 }
 """Form → valid fields."""
 
@@ -401,6 +409,33 @@ def test_a_name_in_use_is_refused_at_its_field_in_kubernetes_words(visitor: Any,
         ("claim", {"storage": ""}, "storage"),
         ("claim", {"access_mode": "ReadTwice"}, "access_mode"),
         ("claim", {"storage_class": "No Class"}, "storage_class"),
+        ("pod", {"device_claim_name": "gpu"}, "device_claim 0 name"),
+        (
+            "pod",
+            {"device_claim_name": "gpu", "device_claim_resourceClaimName": "A_B"},
+            "device_claim 0 resourceClaimName",
+        ),
+        (
+            "workload",
+            {"device_claim_name": "gpu", "device_claim_resourceClaimName": "A_B"},
+            "device_claim 0 resourceClaimName",
+        ),
+        ("devices", {"node": ""}, "node"),
+        ("devices", {"driver": "No Driver"}, "driver"),
+        ("devices", {"device_name": "A_B"}, "device 0 name"),
+        ("devices", {"device_attributes": "the model=t4"}, "device 0 attributes"),
+        ("devices", {"device_capacity": "memory=much"}, "device 0 capacity"),
+        ("device-class", {"name": "A_B"}, "name"),
+        ("device-class", {"device_expression_expression": "device.driver"}, "device_expression 0 expression"),
+        ("device-claim", {"device_request_deviceClassName": ""}, "device_request 0 deviceClassName"),
+        ("device-claim", {"device_request_count": "-1"}, "device_request 0 count"),
+        ("device-claim", {"device_request_expression": "device.driver"}, "device_request 0 expression"),
+        (
+            "device-claim",
+            {"claim_kind": "ResourceClaimTemplate", "device_request_expression": "device.driver"},
+            "device_request 0 expression",
+        ),
+        ("device-claim", {"match_attribute": "model"}, "match_attribute"),
     ],
 )
 def test_an_error_shows_at_the_field_it_came_from(visitor: Any, kind: str, fields: dict[str, Any], field: str) -> None:
@@ -566,7 +601,7 @@ def opened(html: str) -> list[str]:
 
 def test_a_form_starts_empty_and_returns_with_its_choices(visitor: Any) -> None:
     page = text_of(visitor.get())
-    assert page.count('<details class="grp-d"') == 2 * 5
+    assert page.count('<details class="grp-d"') == 2 * 6
     assert opened(page) == []
     assert 'name="unschedulable" value="1">' in page
     node = text_of(visitor.post("add/node/", **NODE_FIELDS | {"name": "Not A Name", "unschedulable": "1"}))

@@ -66,7 +66,7 @@ def test_every_form_to_start_from_is_accepted(visitor: Any, kind: str, preset: F
         fields |= sent(shapes[one], rows)
     answer = visitor.post(f"add/{kind}/", **fields)
     assert answer.status_code == 204, answer.content.decode()
-    objects = present(visitor.sandbox).objects[fields.get("workload") or FORMS[kind].kind]
+    objects = present(visitor.sandbox).objects[fields.get("workload") or fields.get("claim_kind") or FORMS[kind].kind]
     copies = fields.get(FORMS[kind].copies_field, 1)
     assert sum(key.rpartition("/")[2].startswith(fields["name"]) for key in objects) == int(copies)
     assert str(escape(preset.json)) in visitor.get().content.decode()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +12,11 @@ import yaml
 
 from sandbox.web.configuring.controls import Refusal, controls
 from sandbox.web.configuring.edits import edit
+from sandbox.web.configuring.expressions import FIELDS
 from sandbox.web.presets.expressions import EXAMPLES
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
+from scheduler_engine.plugins.expressions.variables import VARIABLES
 from scheduler_engine.testing import Cluster, make_node, make_pod
 from scheduler_engine.testing.builders import Builder, PodBuilder
 from scheduler_engine.versions import DEFAULT_RULES
@@ -196,3 +201,26 @@ def test_an_error_is_shown_at_its_field(visitor: Any) -> None:
     field, _, after = page.partition('data-control="expression:0.filter"')[2].partition("</textarea>")
     assert 'aria-invalid="true"' in field
     assert "&lt;input&gt;:1:1: undeclared reference to &#39;nod&#39;" in after.partition("expression:0.message")[0]
+
+
+# --- docs/plugins.md ---
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "plugins.md"
+
+
+def test_the_document_lists_all_examples(golden: Callable[[Path, str], None]) -> None:
+    rows = [f"| {item.says} | {'<br>'.join(_told(*pair) for pair in item.args.items())} |" for item in EXAMPLES]
+    table = "\n".join(["| what it does | arguments |", "|---|---|", *rows])
+    block = r"(<!-- examples -->\n).*?(?=<!-- end of examples -->)"
+    golden(DOCUMENT, re.sub(block, lambda found: f"{found[1]}\n{table}\n\n", DOCUMENT.read_text(), flags=re.DOTALL))
+
+
+def _told(field: str, text: str) -> str:
+    """Return an argument in a cell of a Markdown table, where a bar needs a backslash."""
+    return f"`{field}: {text}`".replace("|", "\\|")
+
+
+def test_the_document_lists_all_fields_and_names() -> None:
+    section = DOCUMENT.read_text().partition("## In one line")[2].partition("\n## ")[0]
+    named = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+    assert named == {*FIELDS, *VARIABLES}

@@ -235,7 +235,8 @@ EXPRESSION_API = "scheduler-sandbox/v1"
 """The version of arguments that declare a plugin by expressions, which kube-scheduler does not know."""
 EXPRESSION_ARGS = _args(
     "Expression",
-    **dict.fromkeys(("preFilter", "filter", "message", "messageExpression", "score"), STRING),
+    **dict.fromkeys(("preFilter", "filter", "message", "messageExpression", "score", "permit"), STRING),
+    permitTimeoutSeconds=Field("int64", pointer=True),
 )
 
 

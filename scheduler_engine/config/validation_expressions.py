@@ -19,8 +19,14 @@ from scheduler_engine.words import say
 
 MOST_PLUGINS = 10
 """The most plugins with expressions in all profiles of a configuration."""
-MESSAGES = {"message": ("preFilter", "filter"), "messageExpression": ("filter",)}
-"""Field with a message → the expressions whose refusals it describes."""
+LONGEST_WAIT = 15 * 60
+"""In seconds, as in kube-scheduler."""
+NEEDED = {
+    "message": ("preFilter", "permit", "filter"),
+    "messageExpression": ("permit", "filter"),
+    "permitTimeoutSeconds": ("permit",),
+}
+"""Field → the expressions for which it is: it needs one of them."""
 qualified = texts(qualified_name)
 
 
@@ -43,9 +49,12 @@ def declared(place: str, name: str, args: dict[str, Any], rules: Rules) -> Itera
             yield from _expression(f"{place}.args.{field}", field, args[field])
     if "\n" in args.get("message", "").strip():
         yield invalid(f"{place}.args.message", args["message"], say("expressions.line-breaks"))
-    for field, points in MESSAGES.items():
+    for field, points in NEEDED.items():
         if field in args and not any(point in args for point in points):
-            yield required(f"{place}.args.{points[-1]}", say("expressions.no-message", field=points[-1]))
+            yield required(f"{place}.args.{points[-1]}", say("expressions.needed", field=field, needed=points[-1]))
+    seconds = args.get("permitTimeoutSeconds", 1)
+    if not 0 < seconds <= LONGEST_WAIT:
+        yield invalid(f"{place}.args.permitTimeoutSeconds", seconds, f"not in valid range [1, {LONGEST_WAIT}]")
 
 
 def _expression(path: str, field: str, text: str) -> Iterator[FieldError]:

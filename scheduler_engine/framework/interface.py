@@ -242,6 +242,10 @@ class SchedulerServices(Protocol):
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool: ...
 
+    def waiting_for(self, plugin: str, framework: FrameworkView | None) -> Sequence[tuple[Pod, str]]: ...
+
+    def allow_by(self, plugin: str, uid: str) -> None: ...
+
     def preempt_binding_pod(self, uid: str, plugin: str) -> bool: ...
 
     def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None: ...
@@ -255,6 +259,12 @@ class NoScheduler:
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
         return False
+
+    def waiting_for(self, plugin: str, framework: FrameworkView | None) -> Sequence[tuple[Pod, str]]:
+        return ()
+
+    def allow_by(self, plugin: str, uid: str) -> None:
+        """Do nothing: no pod waits."""
 
     def preempt_binding_pod(self, uid: str, plugin: str) -> bool:
         return False

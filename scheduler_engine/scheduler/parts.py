@@ -246,6 +246,28 @@ class SchedulerParts:
                 return True
         return False
 
+    def waiting_for(self, plugin: str, framework: object) -> list[tuple[Pod, str]]:
+        """Return the pods of a profile in use that wait on Permit for ``plugin``, oldest first, with their nodes."""
+        return [
+            (binding.placed, binding.host)
+            for binding in self.bindings
+            if plugin in binding.waits and not binding.rejected_because and binding.framework is framework
+        ]
+
+    def allow_by(self, plugin: str, uid: str) -> None:
+        """Let one plugin allow a pod that waits for it. The pod waits on if others have not allowed it."""
+        now_us = self.timeline.now_us
+        for binding in self.bindings:
+            if binding.placed.uid != uid or plugin not in binding.waits or binding.wait_until_us is None:
+                continue
+            began_us = binding.wait_until_us - min(binding.waits.values())
+            binding.waits = {name: held for name, held in binding.waits.items() if name != plugin}
+            ends = tuple((name, began_us + held_us) for name, held_us in binding.waits.items())
+            self.recorder.add(PermitWait(binding.number, binding.pod.key, ends))
+            binding.wait_until_us = None
+            if ends:
+                self.wait(binding, began_us + min(binding.waits.values()) - now_us)
+
     def preempt_binding_pod(self, uid: str, plugin: str) -> bool:
         """End the binding cycle of a pod that waits on Permit or in PreBind, so that it is tried again after its
         backoff. Return False if it does neither.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import Any
 
 import pytest
@@ -172,9 +173,12 @@ def test_an_error_ends_the_attempt_and_says_where_it_is(fields: dict[str, str], 
         ),
         ({"filter": " "}, "filter: Required value: expression is not specified"),
         ({"filter": f'"{"x" * LONGEST}" != ""'}, f"filter: Too long: may not be more than {LONGEST} bytes"),
-        ({}, "args: Required value: one of preFilter, filter, score must be given"),
-        ({"score": "1", "message": "x"}, "args.filter: Required value: messages need filter"),
-        ({"preFilter": "true", "messageExpression": "''"}, "args.filter: Required value: messages need filter"),
+        ({}, "args: Required value: one of preFilter, filter, score, permit must be given"),
+        ({"score": "1", "message": "x"}, "args.filter: Required value: message needs filter"),
+        (
+            {"preFilter": "true", "messageExpression": "''"},
+            "args.filter: Required value: messageExpression needs filter",
+        ),
         ({"filter": "true", "message": "x\ny"}, 'message: Invalid value: "x\\ny": must not contain line breaks'),
         ({"filtr": "true"}, 'unknown field "profiles[0].pluginConfig[0].args.filtr"'),
         ({"kind": "Filter"}, 'no kind "Filter" is registered for version "scheduler-sandbox/v1"'),
@@ -328,3 +332,95 @@ def test_an_explanation_shows_few_operands_and_short_values() -> None:
     assert facts is not None
     shown = [line.formula for line in lines_of(facts.of("expressions.operand"))]
     assert shown == [f'"{"x" * 78}…', *["0"] * (MOST_OPERANDS - 1)]
+
+
+# --- Permit ---
+
+GANG = "waiting.size() >= 2"
+
+
+def gang(*names: str, **fields: str | int) -> Cluster:
+    """Return a cluster whose pods came to Permit one after the other."""
+    cluster = Cluster(declaring(**{"permit": GANG, "permitTimeoutSeconds": 30} | fields)).apply(*NODES)
+    for name in names:
+        cluster.apply(make_pod(name)).settle()
+    return cluster
+
+
+def bound(cluster: Cluster, *names: str) -> list[str]:
+    return [name for name in names if cluster.node_of(name)]
+
+
+def test_pods_wait_on_permit_until_the_expression_is_true() -> None:
+    cluster = gang("one", "two")
+    assert bound(cluster, "one", "two") == []
+    cluster.apply(make_pod("three")).settle()
+    assert bound(cluster, "one", "two", "three") == ["one", "two", "three"]
+
+
+def test_a_copy_knows_who_waits() -> None:
+    cluster = gang("one", "two")
+    for copied in (copy.deepcopy(cluster.simulation), pickle.loads(pickle.dumps(cluster.simulation))):
+        cluster.simulation = copied
+        cluster.apply(make_pod("three")).settle()
+        assert bound(cluster, "one", "two", "three") == ["one", "two", "three"]
+
+
+def test_a_pod_waits_as_long_as_the_arguments_say() -> None:
+    cluster = gang("one").advance(31)
+    finished = cluster.attempts("one")[0].finished
+    assert finished is not None
+    assert f"rejected due to timeout after waiting 30s at plugin {NAME}" in finished.message
+
+
+def test_a_permit_that_is_false_rejects_without_a_timeout() -> None:
+    cluster = Cluster(declaring(permit="pod.metadata.name == 'one'", message="not now")).apply(*NODES)
+    cluster.apply(make_pod("one"), make_pod("two")).run()
+    assert bound(cluster, "one", "two") == ["one"]
+    assert "not now" in cluster.explain("two")
+
+
+def test_an_error_rejects_a_waiting_pod_and_ends_an_attempt() -> None:
+    cluster = gang(
+        "one", permit="waiting.size() > 0 && waiting[0].metadata.name == 'one' ? true : waiting.size() / 0 > 0"
+    )
+    assert f'running Permit plugin "{NAME}": division by zero' in cluster.explain("one")
+    cluster = gang(
+        "one", "two", permit="pod.metadata.name == 'two' || 1 / waiting.size() > 1 || 1 / (1 - waiting.size()) > 1"
+    )
+    assert bound(cluster, "one", "two") == ["two"]
+
+
+def test_a_pod_that_waits_for_two_plugins_needs_both() -> None:
+    configuration = declaring(permit="waiting.size() > 0", permitTimeoutSeconds=10)
+    [profile] = configuration["profiles"]
+    [config] = profile["pluginConfig"]
+    other = {"name": "Other", "args": config["args"] | {"permit": "waiting.size() > 1", "permitTimeoutSeconds": 60}}
+    profile["pluginConfig"].append(other)
+    profile["plugins"]["multiPoint"]["enabled"].append({"name": "Other"})
+    cluster = Cluster(configuration).apply(*NODES)
+    for name in ("one", "two"):
+        cluster.apply(make_pod(name)).settle()
+    cluster.advance(20)
+    assert bound(cluster, "one", "two") == []
+    assert len(cluster.attempts("one")) == 1
+    cluster.apply(make_pod("three")).settle()
+    # The first plugin has allowed the two others: for it, nobody waits beside the third.
+    assert bound(cluster, "one", "two", "three") == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        (
+            {"permit": "true", "permitTimeoutSeconds": 901},
+            "permitTimeoutSeconds: Invalid value: 901: not in valid range",
+        ),
+        ({"permit": "true", "permitTimeoutSeconds": 0}, "permitTimeoutSeconds: Invalid value: 0: not in valid range"),
+        ({"filter": "true", "permitTimeoutSeconds": 9}, "permit: Required value: permitTimeoutSeconds needs permit"),
+        ({"filter": "waiting.size() > 0"}, "undeclared reference to 'waiting'"),
+    ],
+)
+def test_wrong_arguments_of_permit_are_refused(fields: dict[str, str | int], text: str) -> None:
+    with pytest.raises(Rejected, match=re.escape(text)):
+        Cluster(declaring(**fields))

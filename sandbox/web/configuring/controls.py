@@ -34,6 +34,8 @@ HINTS = {
     "message": "configuration.of-message",
     "messageExpression": "configuration.of-message-expression",
     "score": "configuration.of-score",
+    "permit": "configuration.of-permit",
+    "permitTimeoutSeconds": "configuration.of-permit-timeout",
 }
 
 

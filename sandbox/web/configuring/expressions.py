@@ -31,7 +31,7 @@ def shown(profile: Manifest, running: dict[str, int]) -> list[dict[str, Any]]:
         {
             "at": at,
             "name": config.get("name") or "",
-            "fields": [{"name": name, "value": str(config["args"].get(name) or "")} for name in FIELDS],
+            "fields": [{"name": name, "value": str(config["args"].get(name, ""))} for name in FIELDS],
             "on": config.get("name") in running,
             "weight": running.get(config.get("name") or ""),
         }
@@ -90,7 +90,7 @@ def _write(profile: Manifest, argument: str, value: str) -> None:
     if field not in FIELDS:
         raise Rejected(say("errors.no-row"))
     if value:
-        args[field] = value
+        args[field] = number(value) if EXPRESSION_ARGS.fields[field].type == "int64" else value
     else:
         args.pop(field, None)
 

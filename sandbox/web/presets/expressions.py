@@ -15,7 +15,7 @@ class Example:
     slug: str
     name: str
     says: str
-    args: Mapping[str, str]
+    args: Mapping[str, str | int]
 
 
 EXAMPLES: tuple[Example, ...] = (
@@ -96,5 +96,14 @@ EXAMPLES: tuple[Example, ...] = (
         "Fullest",
         say("presets.fullest"),
         {"score": "allocatable.cpu == 0 ? 0 : requested.cpu * 100 / allocatable.cpu"},
+    ),
+    Example(
+        "in-pairs",
+        "InPairs",
+        say("presets.in-pairs"),
+        {
+            "permit": "waiting.exists(p, p.metadata.?labels.app == pod.metadata.?labels.app)",
+            "permitTimeoutSeconds": 60,
+        },
     ),
 )

@@ -14,7 +14,7 @@ from scheduler_engine.api.cel.running import Run
 from scheduler_engine.api.cel.values import CelError, Optional, text_of
 from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.status import Status, error
-from scheduler_engine.plugins.expressions.points import Expression
+from scheduler_engine.plugins.expressions.points import Expression, default_message
 from scheduler_engine.plugins.expressions.variables import Moment
 from scheduler_engine.plugins.score_facts import as_it_is
 
@@ -27,9 +27,10 @@ INDEXING = ("_[_]", "_[?_]", "_?._")
 
 def verdict_facts(expression: Expression, moment: Moment, status: Status | None, most: int) -> Facts:
     """Explain a filter. ``most``: what an evaluation may cost."""
-    passes = status is None
-    row = ("true" if passes else "false") if moment.node is not None else ("true-of-pod" if passes else "false-of-pod")
-    says = fact(f"expressions.{row}", passes, **_subject(moment))
+    passes, message = status is None, "" if status is None else status.message
+    row = "true" if passes else "false" if message == default_message(expression.text) else "refused"
+    about = "" if moment.node is not None else "-of-pod"
+    says = fact(f"expressions.{row}{about}", passes, message=_short(message), **_subject(moment))
     return Facts(says, (*_shown(expression, moment, most, passes), _result(text_of(passes), passes)), status)
 
 

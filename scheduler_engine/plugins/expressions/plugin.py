@@ -14,14 +14,15 @@ from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import Handle, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
-from scheduler_engine.framework.status import Status, unresolvable, unschedulable
+from scheduler_engine.framework.status import Code, Status, unresolvable, unschedulable
 from scheduler_engine.plugins.expressions.facts import failure_facts, score_facts, verdict_facts
-from scheduler_engine.plugins.expressions.points import Expression, compile_for, most_cost
+from scheduler_engine.plugins.expressions.points import Expression, compile_for, default_message, most_cost
 from scheduler_engine.plugins.expressions.variables import Moment
 
 NAME = "name"
 """The argument that holds the name of the plugin, which its class cannot know."""
-MESSAGE = "messageExpression"
+MESSAGE, TIMEOUT = "messageExpression", "permitTimeoutSeconds"
+SECOND_US = 1_000_000
 
 
 class ExpressionPlugin(Plugin):
@@ -54,9 +55,11 @@ class ExpressionPlugin(Plugin):
         """Return why an expression refuses the pod, None if it does not. Raises PluginError."""
         if self.answer(field, moment, counts):
             return None
-        return (unschedulable if self.expression(field).reads_pods else unresolvable)(self.message(moment, counts))
+        return (unschedulable if self.expression(field).reads_pods else unresolvable)(
+            self.message(field, moment, counts)
+        )
 
-    def message(self, moment: Moment, counts: bool) -> str:
+    def message(self, field: str, moment: Moment, counts: bool) -> str:
         """Return what ``messageExpression`` gives; ``message`` if that fails, is empty or has several lines."""
         if MESSAGE in self.args and moment.node is not None:
             try:
@@ -65,8 +68,7 @@ class ExpressionPlugin(Plugin):
                 text = ""
             if text and "\n" not in text:
                 return text
-        field = "preFilter" if moment.node is None else "filter"
-        return self.args.get("message") or f"failed expression: {' '.join(self.args[field].split())}"
+        return self.args.get("message") or default_message(self.args[field])
 
     def explain(self, field: str, moment: Moment) -> Facts:
         """Return why an expression gives True or False, or why it fails."""
@@ -105,7 +107,36 @@ class WithScore(ExpressionPlugin):
         return score_facts(self.expression("score"), moment, score, self.most_cost)
 
 
-PARTS: dict[str, type[ExpressionPlugin]] = {"preFilter": WithPreFilter, "filter": WithFilter, "score": WithScore}
+class WithPermit(ExpressionPlugin):
+    """With ``permitTimeoutSeconds``, a pod waits for True. When another pod comes to Permit, those that wait are judged
+    again; for them, it waits, too.
+    """
+
+    def permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, int]:
+        held = self.handle.scheduler.waiting_for(self.name, self.handle.framework)
+        others = [other for other, _ in held]
+        status = self.judge("permit", Moment(pod, self.handle.snapshot.get(node_name), tuple(others)))
+        for other, host in held:
+            self.ask_again(other, host, (*(item for item in others if item is not other), pod))
+        if status is not None and TIMEOUT in self.args:
+            return Status(Code.WAIT), self.args[TIMEOUT] * SECOND_US
+        return status, 0
+
+    def ask_again(self, pod: Pod, node_name: str, waiting: tuple[Pod, ...]) -> None:
+        """Allow a waiting pod if the expression is true by now. An error rejects it."""
+        try:
+            if self.answer("permit", Moment(pod, self.handle.snapshot.get(node_name), waiting)):
+                self.handle.scheduler.allow_by(self.name, pod.uid)
+        except PluginError as problem:
+            self.handle.scheduler.reject_waiting_pod(pod.uid, self.name, str(problem))
+
+
+PARTS: dict[str, type[ExpressionPlugin]] = {
+    "preFilter": WithPreFilter,
+    "filter": WithFilter,
+    "score": WithScore,
+    "permit": WithPermit,
+}
 """Extension point → the class with its method."""
 CLASSES: dict[tuple[str, ...], type[ExpressionPlugin]] = {}
 """Extension points → the class of plugins with just these. Each has a name in this module, so that pickle finds it."""

@@ -17,7 +17,7 @@ from scheduler_engine.api.cel.running import Run
 from scheduler_engine.api.cel.types import BOOL, DYN, INT, STRING, Type, shown
 from scheduler_engine.api.cel.values import CelError, Uint, name_of
 from scheduler_engine.framework.interface import PluginError
-from scheduler_engine.plugins.expressions.variables import OF_POD, VARIABLES, Moment, Variable
+from scheduler_engine.plugins.expressions.variables import OF_POD, ON_PERMIT, VARIABLES, Moment, Variable
 from scheduler_engine.words import say
 
 MOST_COST, LEAST_COST = 100_000, 1_000
@@ -44,6 +44,7 @@ EXPRESSIONS: dict[str, Point] = {
     "filter": Point(VARIABLES, BOOL),
     "messageExpression": Point(VARIABLES, STRING),
     "score": Point(VARIABLES, INT),
+    "permit": Point(ON_PERMIT, BOOL),
 }
 """Field of the arguments → its expression."""
 
@@ -100,6 +101,11 @@ class Expression:
         start, end = max(0, at - LONGEST_SHOWN), at + LONGEST_SHOWN
         cut = f"{'…' if start else ''}{self.text[start:end]}{'…' if end < len(self.text) else ''}"
         return " ".join(cut.split())
+
+
+def default_message(text: str) -> str:
+    """Return the reason of a refusal by an expression without a message."""
+    return f"failed expression: {' '.join(text.split())}"
 
 
 def most_cost(nodes: int) -> int:

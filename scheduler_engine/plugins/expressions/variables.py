@@ -27,10 +27,13 @@ class Amounts(WithDefault):
 
 
 class Moment(NamedTuple):
-    """What an evaluation is about. ``node``: as the cycle sees it, None for a pod alone."""
+    """What an evaluation is about. ``node``: as the cycle sees it, None for a pod alone. ``waiting``: other pods that
+    wait on Permit for the plugin.
+    """
 
     pod: Pod
     node: NodeInfo | None = None
+    waiting: tuple[Pod, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +76,7 @@ VARIABLES: dict[str, Variable] = {
 }
 OF_POD = {name: variable for name, variable in VARIABLES.items() if not variable.of_node}
 """The variables that need no node."""
+ON_PERMIT = VARIABLES | {
+    "waiting": Variable(("list", DYN), lambda moment: [pod.manifest for pod in moment.waiting]),
+}
+"""The variables on Permit."""

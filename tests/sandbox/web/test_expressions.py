@@ -16,7 +16,7 @@ from sandbox.web.configuring.expressions import FIELDS
 from sandbox.web.presets.expressions import EXAMPLES
 from scheduler_engine.config import load_configuration
 from scheduler_engine.errors import Rejected
-from scheduler_engine.plugins.expressions.variables import VARIABLES
+from scheduler_engine.plugins.expressions.variables import ON_PERMIT
 from scheduler_engine.testing import Cluster, make_node, make_pod
 from scheduler_engine.testing.builders import Builder, PodBuilder
 from scheduler_engine.versions import DEFAULT_RULES
@@ -76,13 +76,8 @@ def test_controls_show_what_is_declared() -> None:
     manifest = declaring(filter="true", score="1")
     shown = controls(load_configuration(manifest), 0, Refusal(), DEFAULT_RULES)["own"]
     assert [(item["at"], item["name"], item["weight"]) for item in shown] == [("0", "Own", 3)]
-    assert {item["name"]: item["value"] for item in shown[0]["fields"]} == {
-        "preFilter": "",
-        "filter": "true",
-        "message": "",
-        "messageExpression": "",
-        "score": "1",
-    }
+    fields = {item["name"]: item["value"] for item in shown[0]["fields"]}
+    assert fields == dict.fromkeys(FIELDS, "") | {"filter": "true", "score": "1"}
     manifest["profiles"][0]["plugins"] = {}
     assert controls(load_configuration(manifest), 0, Refusal(), DEFAULT_RULES)["own"][0]["weight"] is None
 
@@ -161,8 +156,14 @@ def test_an_example_scores(slug: str) -> None:
 
 def test_every_example_is_played() -> None:
     assert {row[0] for row in REFUSED} == {row[0] for row in PASSED}
-    assert {*SCORED, *(row[0] for row in REFUSED)} == set(BY_SLUG)
-    assert len(EXAMPLES) == 10
+    assert {*SCORED, "in-pairs", *(row[0] for row in REFUSED)} == set(BY_SLUG)
+
+
+def test_an_example_lets_pods_start_two_by_two() -> None:
+    cluster = Cluster(declaring("InPairs", **BY_SLUG["in-pairs"].args)).apply(make_node("n"))
+    pods = {"web-1": "web", "db-1": "db", "web-2": "web", "web-3": "web"}
+    cluster.apply(*(labelled(name, app=app) for name, app in pods.items())).settle()
+    assert {name: cluster.node_of(name) for name in pods} == {"web-1": "n", "web-2": "n", "web-3": "", "db-1": ""}
 
 
 # --- over HTTP ---
@@ -223,4 +224,4 @@ def _told(field: str, text: str) -> str:
 def test_the_document_lists_all_fields_and_names() -> None:
     section = DOCUMENT.read_text().partition("## In one line")[2].partition("\n## ")[0]
     named = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
-    assert named == {*FIELDS, *VARIABLES}
+    assert named == {*FIELDS, *ON_PERMIT}

@@ -17,6 +17,8 @@ MOST_STEPS = 3_000_000
 """Rounds, timers and stages of one command. A pod takes about 40, a quiet day of five schedulers 250,000."""
 MOST_PODS = 10_000
 """Pods that one owner creates in one instant: twice the number that controllers may have in a sandbox."""
+MOST_COST = 50_000_000
+"""The cost of the expressions of one command, in units of CEL. A simple one costs about 10 for a pod and a node."""
 MERGING_SHARE = 10
 """Ticks of playing merge while they have used less than this part of a command's budget."""
 
@@ -24,11 +26,12 @@ MERGING_SHARE = 10
 @dataclass(slots=True)
 class Effort:
     """The work of the present command. ``created``: owner (kind and key) → pods that it has created at
-    ``instant_us`` (simulated microseconds).
+    ``instant_us`` (simulated microseconds). ``cost``: of the expressions of plugins, checked at each step.
     """
 
     entries: int = 0
     steps: int = 0
+    cost: int = 0
     instant_us: int = 0
     created: dict[str, int] = field(default_factory=dict)
 
@@ -43,6 +46,8 @@ class Effort:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise OverBudget(say("overrun.steps", most=MOST_STEPS))
+        if self.cost > MOST_COST:
+            raise OverBudget(say("overrun.cost", most=MOST_COST))
 
     def count_pod(self, owner: str, now_us: int) -> None:
         """Count a pod that ``owner`` creates. Raises OverBudget."""
@@ -54,7 +59,8 @@ class Effort:
 
     def small(self) -> bool:
         """Return True if what comes next may still belong to the same command."""
-        return self.entries * MERGING_SHARE < MOST_ENTRIES and self.steps * MERGING_SHARE < MOST_STEPS
+        used = (self.entries, MOST_ENTRIES), (self.steps, MOST_STEPS), (self.cost, MOST_COST)
+        return all(number * MERGING_SHARE < most for number, most in used)
 
     def copy(self) -> Effort:
-        return Effort(self.entries, self.steps, self.instant_us, dict(self.created))
+        return Effort(self.entries, self.steps, self.cost, self.instant_us, dict(self.created))

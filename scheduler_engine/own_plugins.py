@@ -109,7 +109,7 @@ def try_out(configuration: Configuration, api: ApiServer, rules: Rules) -> None:
     for profile in configuration.profiles:
         handle = Handle(Snapshot(), api, api, NoNominations(), Recorder(full=False), Random(0), rules=rules)
         try:
-            queueing_hint_map(Framework(profile, configuration.registry, handle).plugins.values())
+            queueing_hint_map(Framework(profile, profile.registry, handle).plugins.values())
         except PluginError as problem:
             raise not_built(profile.scheduler_name, problem) from problem
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from scheduler_engine.api.validation.problems import in_version
 from scheduler_engine.config.extenders import extender_problem, profiles_for_extenders
+from scheduler_engine.config.schema import declares_expressions
 from scheduler_engine.config.types import Profile
 from scheduler_engine.config.validation_out_of_tree import coscheduling
 from scheduler_engine.config.validation_pluginargs import node_resources_fit
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.framework.extension_points import EXTENSION_POINTS, PLACEMENT_POINTS
 from scheduler_engine.framework.interface import Plugin
+from scheduler_engine.plugins.expressions import NAME, plugin_class
 from scheduler_engine.plugins.registry import REGISTRY
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 
@@ -76,9 +78,24 @@ def _check_queue_sort(first: Profile, other: Profile) -> None:
     raise Rejected([FieldError("", BUILD_ERROR, f"initializing profiles: {text}")])
 
 
+def _declared(manifest: dict[str, Any], registry: Registry) -> dict[str, dict[str, Any]]:
+    """Return the plugins that a profile declares by expressions: name → arguments, with the name."""
+    declared = {
+        item["name"]: {**item["args"], NAME: item["name"]}
+        for item in manifest["pluginConfig"]
+        if declares_expressions(item["args"])
+    }
+    for name in declared:
+        if name in registry:
+            raise _CannotBuild(f'plugin "{name}" already exists, so expressions cannot declare it')
+    return declared
+
+
 def _build(manifest: dict[str, Any], registry: Registry, rules: Rules) -> Profile:
     sets: dict[str, Any] = manifest["plugins"]
-    args = {item["name"]: item["args"] or {} for item in manifest["pluginConfig"]}
+    declared = _declared(manifest, registry)
+    registry = {**registry, **{name: plugin_class(args) for name, args in declared.items()}}
+    args = {item["name"]: item["args"] or {} for item in manifest["pluginConfig"]} | declared
     needed = {item["name"] for plugin_set in sets.values() for item in plugin_set.get("enabled", ())}
     for plugin, check in CHECKED_WHEN_BUILT.items():
         if plugin in needed and plugin in registry:
@@ -103,7 +120,7 @@ def _build(manifest: dict[str, Any], registry: Registry, rules: Rules) -> Profil
         point: tuple((plugin, weights[plugin] if point == "score" else 0) for plugin in order[point])
         for point in (*EXTENSION_POINTS, *points[len(POINTS) :])
     }
-    return Profile(name, plugins, args, manifest.get("percentageOfNodesToScore"))
+    return Profile(name, plugins, args, registry, manifest.get("percentageOfNodesToScore"))
 
 
 def _combined(errors: list[FieldError]) -> str:

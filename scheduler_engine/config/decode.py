@@ -14,12 +14,15 @@ from scheduler_engine.api.validation.problems import too_many
 from scheduler_engine.config.schema import (
     API_VERSION,
     BASE64,
+    EXPRESSION_API,
+    EXPRESSION_ARGS,
     GROUP,
     KIND,
     RAW,
     ListOf,
     MapOf,
     Struct,
+    declares_expressions,
     schema_for,
 )
 from scheduler_engine.durations import format_duration, parse_duration
@@ -49,6 +52,8 @@ def decode(manifest: Any, rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
             struct = schema.plugin_args.get(config.get("name", ""))
             if struct is not None:
                 config["args"] = _read_args(config.get("args", {}), struct, place, config["name"], errors)
+            elif declares_expressions(config.get("args")):
+                config["args"] = _read_expressions(config["args"], f"{place}.args", errors)
     if errors:
         raise Rejected(errors)
     return result
@@ -100,6 +105,13 @@ def _read_args(args: Any, struct: Struct, place: str, plugin: str, errors: list[
             return {}
         args = {**args, "kind": kind, "apiVersion": version}
     return _read(args, struct, path, struct.name, errors)
+
+
+def _read_expressions(args: Mapping[str, Any], path: str, errors: list[FieldError]) -> Any:
+    if args.get("kind") != EXPRESSION_ARGS.name:
+        text = f'no kind "{args.get("kind", "")}" is registered for version "{EXPRESSION_API}"'
+        errors.append(FieldError(f"{path}.kind", DECODE_ERROR, text))
+    return _read(args, EXPRESSION_ARGS, path, EXPRESSION_ARGS.name, errors)
 
 
 def _read(value: Any, kind: Any, path: str, shown: str, errors: list[FieldError]) -> Any:

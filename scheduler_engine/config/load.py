@@ -51,8 +51,7 @@ def _load(manifest: Any, rules: Rules, own: Sequence[type[Plugin]], calls: Exten
     errors = validate(defaulted, rules)
     if errors:
         raise Rejected(errors)
-    registry = registry_for(rules, own)
-    profiles = build_profiles(defaulted, registry, rules)
+    profiles = build_profiles(defaulted, registry_for(rules, own), rules)
     extenders = build_extenders(defaulted, calls)
     return Configuration(
         profiles,
@@ -62,7 +61,6 @@ def _load(manifest: Any, rules: Rules, own: Sequence[type[Plugin]], calls: Exten
         defaulted["parallelism"],
         written(defaulted, schema_for(rules).configuration),
         manifest,
-        registry,
         extenders,
     )
 

@@ -237,6 +237,20 @@ PLUGIN_ARGS: dict[str, Struct] = {
 """Arguments of the plugins that have any; those of other plugins are ignored."""
 
 
+EXPRESSION_API = "scheduler-sandbox/v1"
+"""The version of arguments that declare a plugin by expressions, which kube-scheduler does not know."""
+EXPRESSION_ARGS = _args(
+    "Expression",
+    **dict.fromkeys(("preFilter", "filter", "message", "messageExpression", "score", "permit"), STRING),
+    permitTimeoutSeconds=Field("int64", pointer=True),
+)
+
+
+def declares_expressions(args: Any) -> bool:
+    """Return True for arguments that declare a plugin by expressions."""
+    return isinstance(args, Mapping) and args.get("apiVersion") == EXPRESSION_API
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """The fields that a configuration has under some rules."""

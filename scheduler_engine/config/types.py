@@ -18,12 +18,14 @@ class Profile:
     """One scheduler name with its plugins.
 
     ``plugins``: extension point → ((plugin, weight), …) in running order; the weight is 0 everywhere but at ``score``.
-    ``args``: plugin → its defaulted arguments in v1 form. ``percentage_of_nodes_to_score``: None = the global one.
+    ``args``: plugin → its defaulted arguments in v1 form. ``registry``: all plugins that it may name, also those that
+    it declares by expressions. ``percentage_of_nodes_to_score``: None = the global one.
     """
 
     scheduler_name: str
     plugins: dict[str, tuple[tuple[str, int], ...]]
     args: dict[str, dict[str, Any]]
+    registry: Mapping[str, type[Plugin]]
     percentage_of_nodes_to_score: int | None = None
 
 
@@ -31,8 +33,8 @@ class Profile:
 class Configuration:
     """A whole configuration. ``defaulted`` is its v1 form with every default set. Backoffs are in seconds.
 
-    ``source`` is what was loaded: other versions of Kubernetes have other defaults. ``registry``: all plugins that it
-    may name. ``extenders`` in the order in which they are asked.
+    ``source`` is what was loaded: other versions of Kubernetes have other defaults. ``extenders`` in the order in which
+    they are asked.
     """
 
     profiles: tuple[Profile, ...]
@@ -42,7 +44,6 @@ class Configuration:
     parallelism: int
     defaulted: dict[str, Any]
     source: Any
-    registry: Mapping[str, type[Plugin]]
     extenders: tuple[Extender, ...] = ()
 
     def profile(self, scheduler_name: str) -> Profile | None:

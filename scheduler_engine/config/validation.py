@@ -9,7 +9,8 @@ from typing import Any
 
 from scheduler_engine.api.validation.names import qualified_name
 from scheduler_engine.api.validation.problems import duplicate, in_version, invalid, required, worded
-from scheduler_engine.config.schema import API_VERSION, RAW, go_form, schema_for
+from scheduler_engine.config.schema import API_VERSION, RAW, declares_expressions, go_form, schema_for
+from scheduler_engine.config.validation_expressions import declared, too_many_expressions
 from scheduler_engine.config.validation_pluginargs import validators
 from scheduler_engine.durations import parse_duration
 from scheduler_engine.errors import FieldError
@@ -26,6 +27,7 @@ def validate(config: dict[str, Any], rules: Rules = DEFAULT_RULES) -> list[Field
     if config["parallelism"] <= 0:
         errors.append(invalid("parallelism", config["parallelism"], "should be an integer value greater than zero"))
     errors += _profiles(config["profiles"], rules)
+    errors += too_many_expressions(config["profiles"])
     errors += _percentage("percentageOfNodesToScore", config["percentageOfNodesToScore"])
     first, last = config["podInitialBackoffSeconds"], config["podMaxBackoffSeconds"]
     if first <= 0:
@@ -105,6 +107,8 @@ def _plugin_config(path: str, configs: list[dict[str, Any]], rules: Rules) -> li
             errors.append(_removed(place, name))
         elif name in known:
             errors += known[name](f"{place}.args", config["args"])
+        elif declares_expressions(config["args"]):
+            errors += declared(place, name, config["args"], rules)
     return errors
 
 

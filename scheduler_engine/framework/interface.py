@@ -250,6 +250,8 @@ class SchedulerServices(Protocol):
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool: ...
 
+    def waiting_for(self, plugin: str, framework: FrameworkView | None) -> Sequence[tuple[Pod, str]]: ...
+
     def preempt_binding_pod(self, uid: str, plugin: str) -> bool: ...
 
     def hear_late_of(self, pod: Pod, duration_us: int, fault: int) -> None: ...
@@ -272,6 +274,9 @@ class NoScheduler:
 
     def reject_waiting_pod(self, uid: str, plugin: str, reason: str) -> bool:
         return False
+
+    def waiting_for(self, plugin: str, framework: FrameworkView | None) -> Sequence[tuple[Pod, str]]:
+        return ()
 
     def preempt_binding_pod(self, uid: str, plugin: str) -> bool:
         return False

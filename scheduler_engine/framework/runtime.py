@@ -224,8 +224,12 @@ class Framework:
     def other_failing_filters(
         self, state: CycleState, pod: Pod, node_info: NodeInfo, first: str
     ) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-        """Return, for teaching, the verdicts of the filters after ``first`` that fail too, each run alone."""
-        verdicts = []
+        """Return, for teaching, the verdicts of the filters after ``first`` that fail too, each run alone.
+
+        A lean trace does without, so what they cost does not count.
+        """
+        verdicts, effort = [], self.handle.recorder.effort
+        cost = effort.cost
         plugins = iter(self.active_filters(state))
         for plugin in plugins:
             if plugin.name == first:
@@ -237,6 +241,7 @@ class Framework:
                 status = error(str(problem))
             if status is not None:
                 verdicts.append(_verdict(plugin.name, status))
+        effort.cost = cost
         return tuple(verdicts)
 
     def filter_run(self, state: CycleState, pod: Pod, slots: Slots) -> FilterRun:

@@ -141,7 +141,7 @@ class SchedulerParts(PermitWaits):
             handle = Handle(self.snapshot, self.api, self.api, NoNominations(), self.recorder, self.random)
             handle.scheduler, handle.rules = self, self.rules
             handle.extenders = self.configuration.extenders
-            profiles[profile.scheduler_name] = Framework(profile, self.configuration.registry, handle)
+            profiles[profile.scheduler_name] = Framework(profile, profile.registry, handle)
         effective = tuple((item.scheduler_name, tuple(item.plugins.items())) for item in self.configuration.profiles)
         scoring = (plugin for framework in profiles.values() for plugin in framework.points["score"])
         normalizing = dict.fromkeys(plugin.name for plugin in scoring if hasattr(plugin, "normalize_score"))

@@ -30,6 +30,14 @@ class PermitWaits:
         """Return the assumed pods that wait on Permit. A pod whose wait has ended is not among them."""
         return [binding.placed for binding in self.bindings if binding.waits_on_permit]
 
+    def waiting_for(self, plugin: str, framework: object) -> list[tuple[Pod, str]]:
+        """Return the pods of a profile in use that wait on Permit for ``plugin``, oldest first, with their nodes."""
+        return [
+            (binding.placed, binding.host)
+            for binding in self.bindings
+            if binding.waits_on_permit and plugin in binding.waits and binding.framework is framework
+        ]
+
     def allow_waiting(self, uid: str, plugin: str) -> bool:
         """Let one plugin allow a waiting pod, which then waits only for the others. Return False if it does not wait
         for this plugin.

@@ -146,7 +146,7 @@ function show(shown) {
 }
 
 function announce() {
-  for (const field of side.querySelectorAll('input:not([type="checkbox"])')) {
+  for (const field of side.querySelectorAll('input:not([type="checkbox"]), textarea')) {
     if (field.value !== field.defaultValue) field.dispatchEvent(new Event('change', { bubbles: true }));
   }
 }

@@ -162,6 +162,13 @@ ROWS = [
         "#configuration-apply",
         {"configuration": "weight: 9"},
     ),
+    Row(
+        "configure/",
+        ("#configure", "[data-preset='']", "[id='cf-add-expression:few-pods']"),
+        {"[id='cf-expression:0.filter']": "pods.size() < 5"},
+        "#configuration-apply",
+        {"configuration": "pods.size() < 5"},
+    ),
     Row("break/", ("#break",), {"#fault-answer": "wait", "#fault-seconds": "7"}, "#fault-go"),
     Row("add/node/", (*ADD, "#add-node"), {"#form-node [name=name]": "n9", "#form-node [name=cpu]": "7"}, GO),
     Row(

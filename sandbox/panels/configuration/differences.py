@@ -16,6 +16,7 @@ import yaml
 from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine.config import Configuration, load_configuration
+from scheduler_engine.config.schema import TYPE_META, declares_expressions
 from scheduler_engine.versions import Rules
 
 Plugins = Mapping[str, tuple[tuple[str, int], ...]]
@@ -127,7 +128,14 @@ def _settings(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(profile: Mapping[str, Any]) -> dict[str, Any]:
-    return {config["name"]: config.get("args") or {} for config in profile.get("pluginConfig") or ()}
+    """Return plugin → its arguments; of one that expressions declare, only these."""
+    return {config["name"]: _told(config.get("args") or {}) for config in profile.get("pluginConfig") or ()}
+
+
+def _told(args: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not declares_expressions(args):
+        return args
+    return {name: value for name, value in args.items() if name not in TYPE_META}
 
 
 def _flat(tree: Mapping[str, Any], path: str = "") -> dict[str, Any]:

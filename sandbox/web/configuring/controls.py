@@ -7,6 +7,8 @@ from typing import Any
 
 from sandbox.panels.configuration.differences import differences, titled
 from sandbox.web.configuring.edits import SETTINGS, Usual, strategy_of, usual
+from sandbox.web.configuring.expressions import FIELDS, shown
+from sandbox.web.presets.expressions import EXAMPLES
 from sandbox.words.phrases import listed
 from sandbox.words.say import say
 from scheduler_engine.config import Configuration, Profile
@@ -23,6 +25,17 @@ STRATEGY_SAYS = {
     "LeastAllocated": "configuration.least-allocated",
     "MostAllocated": "configuration.most-allocated",
     "RequestedToCapacityRatio": "configuration.ratio",
+}
+
+
+HINTS = {
+    "preFilter": "configuration.of-pre-filter",
+    "filter": "configuration.of-filter",
+    "message": "configuration.of-message",
+    "messageExpression": "configuration.of-message-expression",
+    "score": "configuration.of-score",
+    "permit": "configuration.of-permit",
+    "permitTimeoutSeconds": "configuration.of-permit-timeout",
 }
 
 
@@ -56,11 +69,21 @@ def controls(configuration: Configuration, index: int, refusal: Refusal, rules: 
             "shape": strategy.get("requestedToCapacityRatio", {}).get("shape", []),
         },
         "plugins": [_plugin(profile, name, known) for name in known.points],
+        "own": own_plugins(configuration.source, index, profile),
+        "examples": EXAMPLES,
+        "hints": {field: say(HINTS[field]) for field in FIELDS},
         "differs": differences(
             configuration.defaulted, [(other.scheduler_name, other.plugins) for other in configuration.profiles], rules
         ),
         "refusal": refusal,
     }
+
+
+def own_plugins(manifest: Any, index: int, profile: Profile) -> list[dict[str, Any]]:
+    """Return the controls of the plugins that a profile declares by expressions."""
+    running = {name: 0 for plugins in profile.plugins.values() for name, _ in plugins} | dict(profile.plugins["score"])
+    profiles = (manifest or {}).get("profiles") or [{}]
+    return shown(profiles[index] or {}, running)
 
 
 def _plugin(profile: Profile, name: str, known: Usual) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
 from sandbox.panels.configuration.differences import defaults
+from sandbox.web.configuring.expressions import EXPRESSION_EDITS
+from sandbox.web.configuring.manifests import Manifest, append_named, named, number, put_member, put_named, set_member
 from sandbox.words.say import say
 from scheduler_engine.config import Configuration, load_configuration
 from scheduler_engine.config.default_plugins import default_plugins
@@ -18,14 +18,12 @@ from scheduler_engine.config.schema import schema_for
 from scheduler_engine.errors import Rejected
 from scheduler_engine.versions import Rules
 
-Manifest = dict[str, Any]
 FIT = "NodeResourcesFit"
 RATIO = "RequestedToCapacityRatio"
 SHAPE = ({"utilization": 0, "score": 0}, {"utilization": 100, "score": 10})
 """The initial shape of the strategy, which must have one: fuller nodes score higher."""
 
 ROWS = tuple(str(row) for row in range(1000))
-NUMBERS = ((re.compile(r"-?\d{1,20}"), int), (re.compile(r"-?\d{1,20}\.\d{1,20}"), float))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +63,14 @@ def edit(manifest: Manifest, profile: int, control: str, value: str, rules: Rule
     if not 0 <= profile < len(profiles):
         raise Rejected(say("errors.no-profile"))
     if name in SETTINGS:
-        _set(result, name, value, before=("profiles",))
+        set_member(result, name, value, before=("profiles",))
         return result
     if name in PROFILE_EDITS:
         PROFILE_EDITS[name](profiles, profile, value)
     elif name in PLUGIN_EDITS and argument in known.points:
         PLUGIN_EDITS[name](profiles[profile], argument, value, known)
+    elif name in EXPRESSION_EDITS:
+        EXPRESSION_EDITS[name](profiles[profile], argument, value)
     elif name in STRATEGY_EDITS:
         strategy = strategy_of(load_configuration(manifest, rules), profile, known)
         try:
@@ -94,32 +94,12 @@ def strategy_of(configuration: Configuration, profile: int, known: Usual) -> Man
 SETTINGS = ("percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBackoffSeconds")
 
 
-def _number(value: str) -> Any:
-    """Return a text as a number. Any other text stays, and the engine will refuse it."""
-    return next((convert(value) for pattern, convert in NUMBERS if pattern.fullmatch(value)), value)
-
-
-def _set(owner: Manifest, key: str, value: str, before: tuple[str, ...] = ()) -> None:
-    """Set a member, or remove it for an empty value."""
-    if value == "":
-        owner.pop(key, None)
-    else:
-        _put(owner, key, _number(value), before)
-
-
-def _put(owner: Manifest, key: str, value: Any, before: tuple[str, ...]) -> None:
-    """Set a member. An existing key keeps its place; a new one comes before the keys ``before``."""
-    later = {} if key in owner else {name: owner.pop(name) for name in before if name in owner}
-    owner[key] = value
-    owner |= later
-
-
 def _profiles(manifest: Manifest) -> list[Manifest]:
     return [profile or {} for profile in manifest.get("profiles") or [{}]]
 
 
 def _rename(profiles: list[Manifest], index: int, value: str) -> None:
-    _put(profiles[index], "schedulerName", value, tuple(profiles[index]))
+    put_member(profiles[index], "schedulerName", value, tuple(profiles[index]))
 
 
 def _add_profile(profiles: list[Manifest], _index: int, value: str) -> None:
@@ -133,55 +113,30 @@ PROFILE_EDITS: dict[str, Callable[[list[Manifest], int, str], object]] = {
     "schedulerName": _rename,
     "add-profile": _add_profile,
     "remove-profile": lambda profiles, index, _: profiles.pop(index),
-    "profile-percentage": lambda profiles, index, value: _set(
+    "profile-percentage": lambda profiles, index, value: set_member(
         profiles[index], "percentageOfNodesToScore", value, before=("plugins", "pluginConfig")
     ),
 }
 
 
-def _named(profile: Manifest, point: str, key: str) -> list[Manifest]:
-    """Return a copy of the list ``enabled`` or ``disabled`` at a point, empty if it is missing."""
-    plugins = (profile.get("plugins") or {}).get(point) or {}
-    return [item or {} for item in plugins.get(key) or ()]
-
-
-def _put_named(profile: Manifest, point: str, key: str, items: list[Manifest]) -> None:
-    """Set the list ``enabled`` or ``disabled`` at a point, and remove members that become empty."""
-    if items == _named(profile, point, key):
-        return
-    _put(profile, "plugins", profile.get("plugins") or {}, ("pluginConfig",))
-    plugins = profile["plugins"]
-    plugins[point] = {**(plugins.get(point) or {}), key: items}
-    if not items:
-        del plugins[point][key]
-    if not plugins[point]:
-        del plugins[point]
-    if not plugins:
-        del profile["plugins"]
-
-
 def _is_off(profile: Manifest, point: str, *names: str) -> bool:
-    return any(item.get("name") in names for item in _named(profile, point, "disabled"))
+    return any(item.get("name") in names for item in named(profile, point, "disabled"))
 
 
 def _switch(profile: Manifest, plugin: str, value: str, known: Usual) -> None:
     """Turn a plugin off for an empty value, else on at all of its default extension points."""
     removed = "disabled" if value else "enabled"
     for point in known.sets:
-        items = [item for item in _named(profile, point, removed) if item.get("name") != plugin]
-        _put_named(profile, point, removed, items)
+        items = [item for item in named(profile, point, removed) if item.get("name") != plugin]
+        put_named(profile, point, removed, items)
     if not value:
         if not _is_off(profile, "multiPoint", plugin, "*"):
-            _append(profile, "multiPoint", "disabled", {"name": plugin})
+            append_named(profile, "multiPoint", "disabled", {"name": plugin})
         return
     for point in ("multiPoint", *known.points[plugin]):
-        on = any(item.get("name") == plugin for item in _named(profile, point, "enabled"))
+        on = any(item.get("name") == plugin for item in named(profile, point, "enabled"))
         if _is_off(profile, point, "*") and not on:
-            _append(profile, point, "enabled", _entry(plugin, point, known))
-
-
-def _append(profile: Manifest, point: str, key: str, item: Manifest) -> None:
-    _put_named(profile, point, key, [*_named(profile, point, key), item])
+            append_named(profile, point, "enabled", _entry(plugin, point, known))
 
 
 def _entry(plugin: str, point: str, known: Usual) -> Manifest:
@@ -192,16 +147,16 @@ def _entry(plugin: str, point: str, known: Usual) -> Manifest:
 
 def _weigh(profile: Manifest, plugin: str, value: str, known: Usual) -> None:
     """Set the weight at ``score`` if the plugin is listed there, because that one wins; else at ``multiPoint``."""
-    weight = _number(value) if value else known.weights.get(plugin, 1)
-    at_score = any(item.get("name") == plugin for item in _named(profile, "score", "enabled"))
+    weight = number(value) if value else known.weights.get(plugin, 1)
+    at_score = any(item.get("name") == plugin for item in named(profile, "score", "enabled"))
     point = "score" if at_score else "multiPoint"
-    items = _named(profile, point, "enabled")
+    items = named(profile, point, "enabled")
     if not any(item.get("name") == plugin for item in items):
         items.append({"name": plugin})
     items = [{**item, "weight": weight} if item.get("name") == plugin else item for item in items]
     if point == "multiPoint" and not _is_off(profile, point, plugin, "*"):
         items = [item for item in items if item != _entry(plugin, point, known)]
-    _put_named(profile, point, "enabled", items)
+    put_named(profile, point, "enabled", items)
 
 
 PLUGIN_EDITS: dict[str, Callable[[Manifest, str, str, Usual], None]] = {"plugin": _switch, "weight": _weigh}
@@ -239,7 +194,7 @@ def _shape(strategy: Manifest) -> list[Manifest]:
 
 def _add_point(strategy: Manifest, _row: int, value: str) -> None:
     """Add a point at its place by utilization, with the score of the point before it."""
-    points, utilization = _shape(strategy), _number(value)
+    points, utilization = _shape(strategy), number(value)
     place = len(points)
     if isinstance(utilization, int):
         place = bisect_left([point["utilization"] for point in points], utilization)
@@ -250,11 +205,11 @@ def _add_point(strategy: Manifest, _row: int, value: str) -> None:
 STRATEGY_EDITS: dict[str, Callable[[Manifest, int, str], object]] = {
     "strategy": _strategy_type,
     "resource-name": lambda strategy, row, value: strategy["resources"][row].update(name=value),
-    "resource-weight": lambda strategy, row, value: _set(strategy["resources"][row], "weight", value),
+    "resource-weight": lambda strategy, row, value: set_member(strategy["resources"][row], "weight", value),
     "add-resource": lambda strategy, _, value: strategy["resources"].append({"name": value, "weight": 1}),
     "remove-resource": lambda strategy, row, _: strategy["resources"].pop(row),
-    "point-utilization": lambda strategy, row, value: _shape(strategy)[row].update(utilization=_number(value or "0")),
-    "point-score": lambda strategy, row, value: _shape(strategy)[row].update(score=_number(value or "0")),
+    "point-utilization": lambda strategy, row, value: _shape(strategy)[row].update(utilization=number(value or "0")),
+    "point-score": lambda strategy, row, value: _shape(strategy)[row].update(score=number(value or "0")),
     "add-point": _add_point,
     "remove-point": lambda strategy, row, _: _shape(strategy).pop(row),
 }

@@ -23,12 +23,15 @@ MOST_PARTS = 200
 
 @dataclass(slots=True)
 class Checked:
-    """``types`` and ``overloads`` by node; ``functions``: calls of qualified names, such as ``optional.of``."""
+    """``types`` and ``overloads`` by node; ``functions``: calls of qualified names, such as ``optional.of``.
+    ``locates``: errors of an evaluation shall say where they arise, which makes it slower.
+    """
 
     types: dict[Node, Type] = field(default_factory=dict)
     overloads: dict[Node, tuple[str, ...]] = field(default_factory=dict)
     functions: dict[Node, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    locates: bool = False
 
 
 def check(root: Node, variables: Mapping[str, Type], objects: Fields) -> Checked:

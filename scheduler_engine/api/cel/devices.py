@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from scheduler_engine.api.cel.checking import check, literal_problems, regex_problems
+from scheduler_engine.api.cel.compiling import NotCompiled, compile_expression
 from scheduler_engine.api.cel.costs import KEYS, Path, most_cost
 from scheduler_engine.api.cel.functions import quantity, semver
-from scheduler_engine.api.cel.lexing import CelSyntaxError, Problem
 from scheduler_engine.api.cel.nodes import Const, Select, parts_of
 from scheduler_engine.api.cel.parsing import parse
-from scheduler_engine.api.cel.planning import plan
 from scheduler_engine.api.cel.running import Run, Step
 from scheduler_engine.api.cel.types import ANY, BOOL, QUANTITY, RESULT_NAMES, STRING, Type, shown
 from scheduler_engine.api.cel.values import CelError, WithDefault, name_of
@@ -32,8 +30,6 @@ FIELDS = {
     }
 }
 RESULTS = (BOOL, ANY)
-MOST_PROBLEMS = 100
-"""The most problems of an expression that are shown."""
 CONVERSION_PROBLEMS = {
     "int": "unsupported type conversion from 'int' to bool",
     "string": "unsupported native conversion from string to 'bool'",
@@ -86,21 +82,14 @@ class Selector:
 def compile_selector(expression: str) -> Selector:
     """Return the compiled selector; an invalid one has an ``error``, of up to 1 MB."""
     try:
-        root = parse(expression)
-    except CelSyntaxError as problem:
-        return Selector(expression, f"compilation failed: {_marked(expression, problem.problems)}")
-    checked = check(root, {"device": DEVICE}, FIELDS)
-    problems = checked.problems or [*regex_problems(root), *literal_problems(root, checked)]
-    if problems:
-        return Selector(expression, f"compilation failed: {_marked(expression, problems)}")
-    found = checked.types[root]
-    if found not in RESULTS:
-        return Selector(expression, f"must evaluate to bool or the unknown type, not {shown(found, RESULT_NAMES)}")
-    try:
-        step = plan(root, checked)
-    except CelError as problem:
-        return Selector(expression, f"program instantiation failed: {problem}", internal=True)
-    return Selector(expression, cost=most_cost(root, checked, size_of), step=step)
+        compiled = compile_expression(expression, {"device": DEVICE}, FIELDS, _wrong_result)
+    except NotCompiled as problem:
+        return Selector(expression, str(problem), problem.internal)
+    return Selector(expression, cost=most_cost(compiled.root, compiled.checked, size_of), step=compiled.step)
+
+
+def _wrong_result(found: Type) -> str:
+    return "" if found in RESULTS else f"must evaluate to bool or the unknown type, not {shown(found, RESULT_NAMES)}"
 
 
 def size_of(path: Path) -> int | None:
@@ -132,23 +121,6 @@ def names_in(expression: str) -> frozenset[str]:
             found.add(node.value)
         waiting += parts_of(node)
     return frozenset(found)
-
-
-def _marked(expression: str, problems: list[Problem]) -> str:
-    """Return the problems with the lines that they are in, as cel-go shows them."""
-    return "\n".join(_in_its_line(expression, problem) for problem in sorted(problems)[:MOST_PROBLEMS])
-
-
-def _in_its_line(expression: str, problem: Problem) -> str:
-    start = expression.rfind("\n", 0, problem.at) + 1
-    line = expression[start:].partition("\n")[0]
-    column = problem.at - start
-    if not expression:
-        return f"ERROR: <input>:1:0: {problem.message}"
-    dots = "".join("." if sign.isascii() else "\uff0e" for sign in line[:column])
-    mark = "^" if line[column : column + 1].isascii() else "\uff3e"
-    number, shown = expression.count("\n", 0, problem.at) + 1, line.replace("\t", " ")
-    return f"ERROR: <input>:{number}:{column + 1}: {problem.message}\n | {shown}\n | {dots}{mark}"
 
 
 def device_value(driver: str, device: Mapping[str, Any]) -> dict[str, Any]:

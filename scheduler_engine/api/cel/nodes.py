@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """``at``: the offset in the text at which an error about it is shown."""
+    """``at``: the offset in the text at which an error about it is shown. ``span``: where it begins and ends there; the
+    parts that a macro adds, and those of logical chains, are empty.
+    """
 
     at: int
+    span: tuple[int, int] = field(default=(0, 0), init=False)
 
 
 @dataclass(eq=False, slots=True)

@@ -88,15 +88,27 @@ class _Parser(Reader):
             raise
         return found
 
+    def spanned(self, node: Node, start: int) -> Node:
+        """Note that a node goes from ``start`` to the last token that was read."""
+        node.span = start, self.end
+        return node
+
+    @property
+    def end(self) -> int:
+        """Return where the last token that was read ends."""
+        last = self.tokens[self.index - 1]
+        return last.at + len(last.text)
+
     def expression(self) -> Node:
         self.depth += 1
         if self.depth > DEEPEST:
             raise too_deep(self.next.at)
+        start = self.next.at
         found = self.binary(0)
         if (sign := self.take("?")) is not None:
             yes = self.binary(0)
             self.expect(":")
-            found = Call(sign.at, "_?_:_", [found, yes, self.expression()])
+            found = self.spanned(Call(sign.at, "_?_:_", [found, yes, self.expression()]), start)
         self.depth -= 1
         return found
 
@@ -104,16 +116,16 @@ class _Parser(Reader):
         """Read operators of this level of precedence, and of those above it."""
         if level == len(LEVELS):
             return self.unary()
-        terms, signs = [self.binary(level + 1)], list[Token]()
-        while (token := self.take(*LEVELS[level])) is not None:
-            signs.append(token)
+        start = self.next.at
+        found = self.binary(level + 1)
+        terms, signs = [found], list[Token]()
+        while (sign := self.take(*LEVELS[level])) is not None:
+            signs.append(sign)
             terms.append(self.binary(level + 1))
-        if level < LOGICAL:
-            return _balanced(terms, signs)
-        found = terms[0]
-        for sign, term in zip(signs, terms[1:], strict=True):
-            found = Call(sign.at, "@in" if sign.text == "in" else f"_{sign.text}_", [found, term])
-        return found
+            if level >= LOGICAL:
+                name = "@in" if sign.text == "in" else f"_{sign.text}_"
+                found = self.spanned(Call(sign.at, name, [found, terms[-1]]), start)
+        return _balanced(terms, signs) if level < LOGICAL else found
 
     def unary(self) -> Node:
         for sign, name in (("!", "!_"), ("-", "-_")):
@@ -128,14 +140,16 @@ class _Parser(Reader):
             if self.next.kind == "!" or (self.next.kind == "-" and self.after.kind not in ("int", "double")):
                 raise self.no_way(first)
             inner = self.member()
-            return Call(first.at, name, [inner]) if count % 2 else inner
+            return self.spanned(Call(first.at, name, [inner]), first.at) if count % 2 else inner
         return self.member()
 
     def member(self) -> Node:
+        start = self.next.at
         found = self.primary()
         while (token := self.take(".", "[")) is not None:
             optional = self.take("?") is not None
-            found = self.index_of(found, token, optional) if token.kind == "[" else self.field(found, token, optional)
+            read = self.index_of if token.kind == "[" else self.field
+            found = self.spanned(read(found, token, optional), start)
         return found
 
     def index_of(self, operand: Node, sign: Token, optional: bool) -> Node:
@@ -208,12 +222,12 @@ class _Parser(Reader):
             self.expect(")")
             return inner
         if self.take("[") is not None:
-            return self.list_of(token)
+            return self.spanned(self.list_of(token), token.at)
         if self.take("{") is not None:
-            return self.map_of(token)
+            return self.spanned(self.map_of(token), token.at)
         if token.kind == "." or (token.kind == "ident" and token.text != "in"):
-            return self.named()
-        return self.literal()
+            return self.spanned(self.named(), token.at)
+        return self.spanned(self.literal(), token.at)
 
     def list_of(self, opened: Token) -> Node:
         items: list[Node] = []

@@ -48,7 +48,20 @@ GO_NAMES = {name: name.capitalize() for name in ("int", "uint", "double", "strin
 def plan(node: Node, checked: Checked) -> Step:
     """Return the function that evaluates a node. It raises CelError, and so does this if a constant has no value."""
     planned: Step = PLANS[type(node)](node, checked)
-    return planned
+    return _located(planned, node.at) if checked.locates else planned
+
+
+def _located(planned: Step, at: int) -> Step:
+    """Return a step whose errors say where they arise: at the innermost node."""
+
+    def step(run: Run) -> Any:
+        try:
+            return planned(run)
+        except CelError as problem:
+            problem.at = at if problem.at is None else problem.at
+            raise
+
+    return step
 
 
 def _const(node: Const, checked: Checked) -> Step:

@@ -23,7 +23,9 @@ as they share their items.
 
 
 class CelError(Exception):
-    """An evaluation failed; the text is that of cel-go."""
+    """An evaluation failed; the text is that of cel-go. ``at``: the offset of its cause, None if nobody asked."""
+
+    at: int | None = None
 
 
 class TooExpensive(CelError):

@@ -1,0 +1,69 @@
+"""Validation of plugins that a configuration declares by expressions. Source: design of the sandbox.
+
+Limits and texts are those of expressions in Kubernetes' API: upstream ``apis/admissionregistration/validation``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scheduler_engine.api.validation.names import qualified_name
+from scheduler_engine.api.validation.problems import internal, invalid, required, texts, too_long
+from scheduler_engine.config.schema import declares_expressions
+from scheduler_engine.errors import FieldError
+from scheduler_engine.plugins.expressions import EXPRESSIONS, LONGEST, PARTS, NotCompiled, compile_for
+from scheduler_engine.plugins.registry import registry_for
+from scheduler_engine.versions import VERSIONS, Rules, rules_for
+from scheduler_engine.words import say
+
+MOST_PLUGINS = 10
+"""The most plugins with expressions in all profiles of a configuration."""
+LONGEST_WAIT = 15 * 60
+"""In seconds, as in kube-scheduler."""
+NEEDED = {
+    "message": ("preFilter", "permit", "filter"),
+    "messageExpression": ("permit", "filter"),
+    "permitTimeoutSeconds": ("permit",),
+}
+"""Field → the expressions for which it is: it needs one of them."""
+qualified = texts(qualified_name)
+
+
+def too_many_expressions(profiles: list[dict[str, Any]]) -> Iterator[FieldError]:
+    configs = [config for profile in profiles for config in profile.get("pluginConfig", ())]
+    count = sum(declares_expressions(config["args"]) for config in configs)
+    if count > MOST_PLUGINS:
+        yield invalid("profiles", count, say("expressions.too-many", count=count, most=MOST_PLUGINS))
+
+
+def declared(place: str, name: str, args: dict[str, Any], rules: Rules) -> Iterator[FieldError]:
+    """Yield what is wrong with the plugin that ``args`` declare."""
+    yield from qualified(name, f"{place}.name")
+    if any(name in registry_for(held) for held in (rules, *map(rules_for, VERSIONS))):
+        yield invalid(f"{place}.name", name, say("expressions.name-taken"))
+    if not any(point in args for point in PARTS):
+        yield required(f"{place}.args", say("expressions.none", fields=", ".join(PARTS)))
+    for field in EXPRESSIONS:
+        if field in args:
+            yield from _expression(f"{place}.args.{field}", field, args[field])
+    if "\n" in args.get("message", "").strip():
+        yield invalid(f"{place}.args.message", args["message"], say("expressions.line-breaks"))
+    for field, points in NEEDED.items():
+        if field in args and not any(point in args for point in points):
+            yield required(f"{place}.args.{points[-1]}", say("expressions.needed", field=field, needed=points[-1]))
+    seconds = args.get("permitTimeoutSeconds", 1)
+    if not 0 < seconds <= LONGEST_WAIT:
+        yield invalid(f"{place}.args.permitTimeoutSeconds", seconds, f"not in valid range [1, {LONGEST_WAIT}]")
+
+
+def _expression(path: str, field: str, text: str) -> Iterator[FieldError]:
+    if not text.strip():
+        yield required(path, "expression is not specified")
+    elif len(text.encode()) > LONGEST:
+        yield too_long(path, LONGEST)
+    else:
+        try:
+            compile_for(field, text)
+        except NotCompiled as problem:
+            yield internal(path, str(problem)) if problem.internal else invalid(path, text, str(problem))

@@ -1,0 +1,137 @@
+"""The expressions of a plugin: what each may read, and what it must return; and how they are compiled and evaluated.
+
+Compiled expressions are functions, so they are never a part of a simulation: plugins keep the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from scheduler_engine.api.cel.compiling import Compiled, compile_expression, place_of
+from scheduler_engine.api.cel.nodes import Ident, Node, parts_of
+from scheduler_engine.api.cel.planning import plan
+from scheduler_engine.api.cel.running import Run
+from scheduler_engine.api.cel.types import BOOL, DYN, INT, STRING, Type, shown
+from scheduler_engine.api.cel.values import CelError, Uint, name_of
+from scheduler_engine.framework.interface import PluginError
+from scheduler_engine.plugins.expressions.variables import OF_POD, ON_PERMIT, VARIABLES, Moment, Variable
+from scheduler_engine.words import say
+
+MOST_COST, LEAST_COST = 100_000, 1_000
+"""The most that one evaluation may cost in a small and in a large cluster. Kubernetes allows its own policies more."""
+COST_OF_ALL = 1_000_000
+"""The most that the evaluations for all nodes of a cluster may cost, until each has only the least."""
+LONGEST = 10 * 1024
+"""The most bytes of an expression, as of a selector of devices."""
+LONGEST_SHOWN = 60
+"""The most characters of an expression that an error shows before and after its place."""
+KINDS: Mapping[str, type] = {"bool": bool, "int": int, "string": str}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What an expression may read, and the type of what it returns."""
+
+    variables: Mapping[str, Variable]
+    result: Type
+
+
+EXPRESSIONS: dict[str, Point] = {
+    "preFilter": Point(OF_POD, BOOL),
+    "filter": Point(VARIABLES, BOOL),
+    "messageExpression": Point(VARIABLES, STRING),
+    "score": Point(VARIABLES, INT),
+    "permit": Point(ON_PERMIT, BOOL),
+}
+"""Field of the arguments → its expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A compiled expression. ``reads``: the variables in it."""
+
+    text: str
+    point: Point
+    compiled: Compiled
+    reads: tuple[str, ...]
+
+    @property
+    def reads_pods(self) -> bool:
+        """Return True if evictions can change its result."""
+        return any(self.point.variables[name].of_pods for name in self.reads)
+
+    def values(self, moment: Moment) -> dict[str, Any]:
+        """Return the values of the variables that it reads."""
+        return {name: self.point.variables[name].read(moment) for name in self.reads}
+
+    def evaluate(self, moment: Moment, most: int) -> tuple[Any, int]:
+        """Return the result, and what it has cost. Raises PluginError, which says the place in the expression."""
+        values, run = self.values(moment), Run({}, most)
+        run.variables = values
+        try:
+            result = self.compiled.step(run)
+        except CelError as problem:
+            raise PluginError(self._failure(values, most, problem)) from problem
+        if not self.is_valid(result):
+            wanted, found = shown(self.point.result), name_of(result)
+            raise PluginError(say("expressions.wrong-result", expression=self.around(0), wanted=wanted, found=found))
+        return result, most - run.left
+
+    def is_valid(self, result: Any) -> bool:
+        kind = KINDS[str(self.point.result[0])]
+        plain = kind is bool or not isinstance(result, (bool, Uint))
+        return plain and isinstance(result, kind)
+
+    def _failure(self, values: Mapping[str, Any], most: int, problem: CelError) -> str:
+        """Return an error with its place: the expression is evaluated again, now noting where."""
+        try:
+            plan(self.compiled.root, replace(self.compiled.checked, locates=True))(Run(values, most))
+        except CelError as located:
+            problem = located
+        at = problem.at or 0
+        line, column = place_of(self.text, at)
+        expression = self.around(at)
+        return say("expressions.failed", problem=str(problem), line=line, column=column, expression=expression)
+
+    def around(self, at: int) -> str:
+        """Return the text near an offset, in one line."""
+        start, end = max(0, at - LONGEST_SHOWN), at + LONGEST_SHOWN
+        cut = f"{'…' if start else ''}{self.text[start:end]}{'…' if end < len(self.text) else ''}"
+        return " ".join(cut.split())
+
+
+def default_message(text: str) -> str:
+    """Return the reason of a refusal by an expression without a message."""
+    return f"failed expression: {' '.join(text.split())}"
+
+
+def most_cost(nodes: int) -> int:
+    """Return the most that one evaluation may cost in a cluster with so many nodes."""
+    return min(MOST_COST, max(LEAST_COST, COST_OF_ALL // max(1, nodes)))
+
+
+@lru_cache(maxsize=128)
+def compile_for(field: str, text: str) -> Expression:
+    """Return the compiled expression of a field of the arguments. Raises NotCompiled."""
+    point = EXPRESSIONS[field]
+
+    def wrong_result(found: Type) -> str:
+        return "" if found in (point.result, DYN) else f"must evaluate to {shown(point.result)}"
+
+    types = {name: variable.type for name, variable in point.variables.items()}
+    compiled = compile_expression(text, types, {}, wrong_result)
+    return Expression(text, point, compiled, _reads(compiled.root, point.variables))
+
+
+def _reads(root: Node, variables: Mapping[str, Variable]) -> tuple[str, ...]:
+    """Return the variables that occur, in the order of the table. One that a macro hides counts, too."""
+    waiting, names = [root], set[str]()
+    while waiting:
+        node = waiting.pop()
+        waiting += parts_of(node)
+        if isinstance(node, Ident):
+            names.add(node.name)
+    return tuple(name for name in variables if name in names)

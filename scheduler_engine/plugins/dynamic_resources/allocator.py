@@ -79,7 +79,7 @@ class Allocator:
     slices: Slices = field(repr=False)
     allocated: Table[DeviceId, None]
     rules: Rules = field(default=DEFAULT_RULES, repr=False)
-    most_effort: int = EFFORT_PER_SECOND * MOST_SECONDS
+    most_effort: int = field(default=EFFORT_PER_SECOND * MOST_SECONDS, repr=False)
     verdicts: Verdicts = field(default_factory=Table, repr=False)
 
     @property

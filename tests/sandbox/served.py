@@ -27,7 +27,7 @@ UPGRADE = (
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nOrigin: http://localhost\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 )
-TEXT, PING, CLOSE = 0x1, 0x9, 0x8
+TEXT, PING, PONG, CLOSE = 0x1, 0x9, 0xA, 0x8
 
 
 @cache

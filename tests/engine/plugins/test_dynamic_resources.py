@@ -463,8 +463,7 @@ def test_the_trace_shows_of_the_state_what_is_in_use_and_nothing_of_the_api_serv
     held = claim(name="other", status={"allocation": got("s/a")})
     case = Case(offered("s", "a", "b", nodeName="n1"), device_class(), claim(), held)
     assert state_text(case.state.read("DynamicResources")) == (
-        "claims (default/gpus), allocator (allocated (d/s/a none)), "
-        "allocations (), reserved (), written ()"
+        "claims (default/gpus), allocator (allocated (d/s/a none)), allocations (), reserved (), written ()"
     )
 
 

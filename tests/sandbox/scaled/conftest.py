@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from socket import socket
+from queue import SimpleQueue
+from socket import SHUT_RDWR, socket
+from threading import Thread
 
 import pytest
 
-from tests.sandbox.served import TEXT, Served, frame, served
+from tests.sandbox.served import CLOSE, PING, PONG, TEXT, Served, frame, served
 from tests.servers import Postgres, RedisServer
 
 Start = Callable[..., Served]
@@ -46,18 +48,25 @@ def start_all(folder: Path, database: str, redis: str) -> Iterator[Start]:
 
 
 class Browser:
-    """One live line, which shows the panels of ``VIEW``."""
+    """One live line, which shows the panels of ``VIEW``. It always answers pings, as a real browser does."""
 
     def __init__(self, site: Served, base: str) -> None:
         self.line, head = site.live_line(base)
         assert b" 101 " in head.split(b"\r\n")[0], head
         self.line.sendall(frame(VIEW, TEXT))
+        self.patience = self.line.gettimeout()
+        self.line.settimeout(None)
+        self.arrived: SimpleQueue[tuple[int, bytes] | None] = SimpleQueue()
+        """Kind and payload of what the server sent; None once the line has been cut."""
+        Thread(target=self._listen, daemon=True).start()
         self.shown = 0
         """The newest revision that arrived."""
         self.code: int | None = None
         """The close code, once the server has closed the line."""
 
     def close(self) -> None:
+        with suppress(OSError):  # The server may have closed it.
+            self.line.shutdown(SHUT_RDWR)
         self.line.close()
 
     def see(self, revision: int) -> None:
@@ -71,12 +80,28 @@ class Browser:
             self._read()
         return self.code
 
-    def _read(self) -> None:
+    def _listen(self) -> None:
+        try:
+            while True:
+                kind, payload = self._next()
+                if kind == PING:
+                    self.line.sendall(frame(payload, PONG))
+                else:
+                    self.arrived.put((kind, payload))
+        except (AssertionError, OSError):
+            self.arrived.put(None)
+
+    def _next(self) -> tuple[int, bytes]:
         kind, size = _exactly(self.line, 2)
         if size > 125:
             size = int.from_bytes(_exactly(self.line, 2 if size == 126 else 8))
-        payload = _exactly(self.line, size)
-        if kind & 0xF == 0x8:
+        return kind & 0xF, _exactly(self.line, size)
+
+    def _read(self) -> None:
+        arrived = self.arrived.get(timeout=self.patience)
+        assert arrived is not None, "the server cut the line"
+        kind, payload = arrived
+        if kind == CLOSE:
             self.code = int.from_bytes(payload[:2])
         elif payload.startswith(b"<!--"):
             self.shown = int(payload[4 : payload.index(b"-->")])

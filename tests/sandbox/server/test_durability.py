@@ -18,6 +18,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[3]
 SETUP = """\
 apiVersion: v1
@@ -64,7 +66,7 @@ def server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[
 
 def ask(port: int, method: str, path: str, **fields: str) -> tuple[int, str, str]:
     """Return status, body and Location of the answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     body = urlencode(fields) if method == "POST" else None
     connection.request(method, path, body, {"Content-Type": "application/x-www-form-urlencoded"})
     answer = connection.getresponse()
@@ -101,7 +103,7 @@ def test_answered_commands_survive_kill_9_and_look_the_same(environment: dict[st
         while len(answered) < 25:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-        stepping.join(timeout=30)
+        stepping.join(timeout=PATIENCE)
 
     assert set(answered) == {204}
     with server(environment) as (port, _):

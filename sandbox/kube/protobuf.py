@@ -61,13 +61,16 @@ class NotProtobuf(ValueError):
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """Return the manifest in an envelope of Kubernetes' protobuf. Raises ``NotProtobuf``."""
+    """Return the manifest in an envelope of Kubernetes' protobuf. Raises ``NotProtobuf``.
+
+    Custom resources have no numbers for their fields, and no protobuf.
+    """
     if not data.startswith(MAGIC):
         raise NotProtobuf("the magic number is missing")
     envelope = dict(_fields(data[len(MAGIC) :]))
     named = {number: _text(value) for number, value in _fields(_bytes(envelope.get(1, b"")))}
     kind = named.get(2, "")
-    if kind not in TYPES and kind not in OF_REQUESTS:
+    if kind not in _numbers() and kind not in OF_REQUESTS:
         raise NotProtobuf(f"unknown kind {kind}")
     return {"apiVersion": named.get(1, ""), "kind": kind, **_message(_bytes(envelope.get(2, b"")), kind, kind, 0)}
 

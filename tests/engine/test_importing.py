@@ -10,10 +10,12 @@ import pytest
 import yaml
 
 from scheduler_engine import commands
+from scheduler_engine.api.pod_groups import LABEL
 from scheduler_engine.errors import Rejected
 from scheduler_engine.importing import Choices, Gathered, Import, gather, prepare
 from scheduler_engine.simulation import Simulation
 from tests.engine import dumps
+from tests.engine.gangs import make_group, member
 
 Manifest = dict[str, Any]
 
@@ -195,6 +197,16 @@ NODE = manifest("Node", "n1", status={"capacity": {"cpu": "4", "memory": "8Gi", 
 
 def imported(*objects: Manifest, **choices: Any) -> Import:
     return prepare(gather(json.dumps(dumps.as_list(list(objects))).encode()), Choices(**choices))
+
+
+@pytest.mark.parametrize("anonymous", [False, True], ids=["real names", "made-up names"])
+def test_pods_stay_in_their_group(anonymous: bool) -> None:
+    pods = [member("acme", number).obj() for number in range(2)]
+    result = imported(make_group("acme", 2), *pods, anonymous=anonymous)
+    groups = [item for item in result.objects if item["kind"] == "PodGroup"]
+    names = {item["metadata"]["labels"][LABEL] for item in result.objects if item["kind"] == "Pod"}
+    assert [item["spec"] for item in groups] == [{"minMember": 2}]
+    assert [item["metadata"]["name"] for item in groups] == [*names] == ["podgroup-1" if anonymous else "acme"]
 
 
 def test_a_pod_keeps_its_priority_whatever_became_of_its_class() -> None:

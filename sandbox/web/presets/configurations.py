@@ -47,6 +47,23 @@ NO_SCORING = """\
       disabled:
       - name: "*"
 """
+COSCHEDULING = """\
+  plugins:
+    multiPoint:
+      enabled:
+      - name: Coscheduling
+    queueSort:
+      enabled:
+      - name: Coscheduling
+      disabled:
+      - name: "*"
+  pluginConfig:
+  - name: Coscheduling
+    args:
+      permitWaitingTimeSeconds: 60
+      podGroupBackoffSeconds: 0
+      podGroupRejectPercentage: 10
+"""
 SECOND_PROFILE = "- schedulerName: packer\n"
 ALL_NODES = "percentageOfNodesToScore: 100\n"
 
@@ -72,5 +89,6 @@ PRESETS: tuple[Preset, ...] = (
         say("presets.second-profile-about"),
         SECOND_PROFILE + MOST_ALLOCATED,
     ),
+    _preset("coscheduling", say("presets.coscheduling"), say("presets.coscheduling-about"), COSCHEDULING),
     _preset("all-nodes", say("presets.all-nodes"), say("presets.all-nodes-about"), start=ALL_NODES),
 )

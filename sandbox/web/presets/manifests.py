@@ -1,4 +1,4 @@
-"""Manifests to start from: workloads and a budget."""
+"""Manifests to start from: workloads, a budget and a pod group."""
 
 from __future__ import annotations
 
@@ -104,10 +104,38 @@ spec:
   selector:
     matchLabels: {app: shop}
 """
+GANG = """\
+apiVersion: scheduling.x-k8s.io/v1alpha1
+kind: PodGroup
+metadata:
+  name: train
+spec:
+  minMember: 3
+  scheduleTimeoutSeconds: 30
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata:
+  name: train
+spec:
+  replicas: 3
+  selector:
+    matchLabels: {app: train}
+  template:
+    metadata:
+      labels: {app: train, scheduling.x-k8s.io/pod-group: train}
+    spec:
+      containers:
+      - name: main
+        image: registry.example/train:1
+        resources:
+          requests: {cpu: "1", memory: 512Mi}
+"""
 MANIFESTS: tuple[Preset, ...] = (
     Preset("deployment", say("presets.deployment"), say("presets.deployment-about"), DEPLOYMENT),
     Preset("statefulset", say("presets.statefulset"), say("presets.statefulset-about"), STATEFULSET),
     Preset("daemonset", say("presets.daemonset"), say("presets.daemonset-about"), DAEMONSET),
     Preset("job", say("presets.job"), say("presets.job-about"), JOB),
     Preset("budget", say("presets.budget"), say("presets.budget-about"), BUDGET),
+    Preset("gang", say("presets.gang"), say("presets.gang-about"), GANG),
 )

@@ -23,6 +23,7 @@ from scheduler_engine.scenario.writing import dump
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import Builder, make_node, make_pod, make_priority_class
 from tests.engine import histories
+from tests.engine.gangs import make_group, member
 from tests.installed import SCENARIOS
 
 COMMANDS = st.one_of(
@@ -191,6 +192,17 @@ def test_a_persons_manifest_comes_back_without_the_clusters_additions() -> None:
     simulation = run_with(node, pod)
     assert simulation.api.pod("default/web").node_name == "n1"  # type: ignore[union-attr]
     assert manifests(simulation) == [node, pod]
+
+
+def test_a_pod_group_comes_back_without_its_status() -> None:
+    group, pods = make_group("train", 2), [member("train", number).obj() for number in range(2)]
+    simulation = run_with(make_node("n1").obj(), group, *pods)
+    held = simulation.api.get("PodGroup", "default/train")
+    assert held is not None
+    assert held.status
+    (exported,) = [item for item in manifests(simulation) if item["kind"] == "PodGroup"]
+    assert exported["spec"] == group["spec"]
+    assert "status" not in exported
 
 
 def test_with_all_additions_manifests_equal_the_stored_objects() -> None:

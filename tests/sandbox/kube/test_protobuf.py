@@ -78,9 +78,13 @@ def test_requests_that_are_stored_nowhere() -> None:
     assert (eviction["metadata"], eviction["deleteOptions"]) == ({"name": "web"}, expected)
 
 
+CUSTOM = ("PodGroup",)
+"""Kinds of CustomResourceDefinitions, for which Kubernetes has no protobuf."""
+
+
 def reached() -> Iterator[str]:
     seen: dict[str, None] = {}
-    waiting = [kind for kind in KINDS if kind in TYPES]
+    waiting = [kind for kind in KINDS if kind in TYPES and kind not in CUSTOM]
     while waiting:
         if (here := waiting.pop()) not in seen:
             seen[here] = None
@@ -104,6 +108,7 @@ def test_every_field_has_a_number() -> None:
         b"{}",
         MAGIC,
         envelope("Conjured", b""),
+        envelope("PodGroup", b"", "scheduling.x-k8s.io/v1alpha1"),
         envelope("Pod", b"\x0a\xff"),
         envelope("Pod", b"\xff" * 11),
         envelope("Pod", b"\x0b"),

@@ -161,6 +161,10 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"External-IP": "<pending>", "Port(s)": "80:30080/TCP", "Selector": "a=b", "Cluster-IP": "<none>"},
     ),
     "PodDisruptionBudget": ({"spec": {"minAvailable": "50%"}}, {"Min Available": "50%", "Max Unavailable": "N/A"}),
+    "PodGroup": (
+        {"spec": {"minMember": 3}, "status": {"phase": "Running", "running": 3}},
+        {"Phase": "Running", "MinMember": 3, "Running": 3, "Succeeded": None, "Failed": None},
+    ),
     "ReplicaSet": (
         {"spec": {"selector": {"matchExpressions": [{"key": "k", "operator": "In", "values": ["x", "y"]}]}}},
         {"Selector": "k in (x,y)"},

@@ -431,6 +431,22 @@ def devices(visit: Visit) -> Iterator[Shot]:
     yield Shot("search for devices", page, "decision")
 
 
+def device_forms(visit: Visit) -> Iterator[Shot]:
+    """Visit the forms for devices, classes and claims, filled in, and a pod that names a claim."""
+    page = visit.workbench()
+    page.locator("#add:not(dialog[open] *)").click()
+    page.locator("#add-more").click()
+    for slug in ("devices", "device-class", "device-claim"):
+        page.locator(f'[data-kind-tab="{slug}"]').click()
+        page.locator(f"#form-{slug} [data-values]").last.click()
+        visit.eventually(lambda slug=slug: page.locator(f"#form-{slug} .row").count())
+        yield Shot(slug, page, "drawer")
+    page.locator("#add-pod").click()
+    page.locator("#form-pod [data-values]").last.click()
+    page.locator("#form-pod .row").last.scroll_into_view_if_needed()
+    yield Shot("pod with a claim", page, "drawer")
+
+
 def unfit(visit: Visit) -> Iterator[Shot]:
     """Visit several candidates, unneeded criteria, and the message of a pod that fits nowhere."""
     page = visit.workbench(scenario="preemption-several-candidates")
@@ -875,6 +891,7 @@ JOURNEYS: dict[str, Journey] = {
     "topology": topology,
     "tabs": tabs,
     "devices": devices,
+    "forms for devices": device_forms,
     "fits nowhere": unfit,
     "empty": empty,
     "site": site,

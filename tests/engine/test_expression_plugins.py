@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scheduler_engine import effort
+from scheduler_engine import commands, effort
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.plugins.expressions.facts import MOST_OPERANDS
 from scheduler_engine.plugins.expressions.points import LONGEST, most_cost
@@ -17,6 +17,7 @@ from scheduler_engine.plugins.pod_signature import signature
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.scenario.attempts import Attempt
 from scheduler_engine.scheduler.explaining import filter_facts, score_facts
+from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import Cluster, make_node, make_pod
 from scheduler_engine.testing.builders import NodeBuilder
 from scheduler_engine.versions import VERSIONS
@@ -424,3 +425,18 @@ def test_a_pod_that_waits_for_two_plugins_needs_both() -> None:
 def test_wrong_arguments_of_permit_are_refused(fields: dict[str, str | int], text: str) -> None:
     with pytest.raises(Rejected, match=re.escape(text)):
         Cluster(declaring(**fields))
+
+
+def test_a_full_trace_costs_what_a_lean_one_costs() -> None:
+    costs = []
+    for full in (True, False):
+        configuration = declaring(filter="pods.size() < 2", score="1")
+        simulation = Simulation(configuration=configuration, full=full)
+        pods = [make_pod(f"web-{number}").obj() for number in range(4)]
+        for command in (
+            commands.Apply((make_node("cordoned").cordoned().obj(), *(node.obj() for node in nodes()), *pods)),
+            commands.Run(),
+        ):
+            simulation.execute(command)
+        costs.append(simulation.recorder.effort.cost)
+    assert costs[0] == costs[1] > 0

@@ -475,9 +475,12 @@ def test_the_document_names_each_base_class_with_its_methods() -> None:
 
 
 def test_the_configuration_and_the_entry_point_of_the_document_are_valid() -> None:
-    [configuration], [project] = blocks("yaml"), blocks("toml")
+    [in_one_line, configuration], [project] = blocks("yaml"), blocks("toml")
     cluster = (
         Cluster(yaml.safe_load(configuration), plugins=[Quiet]).apply(*NODES, make_node("c"), make_pod("web")).run()
     )
     assert cluster.attempts("web")[-1].scores("quiet")["Quiet"]["weighted"] == 200
+    cluster = Cluster(yaml.safe_load(in_one_line)).apply(make_node("a").capacity(cpu="8"), make_pod("web")).run()
+    verdict = cluster.attempts("web")[-1].verdict("a")
+    assert verdict == ("OnlySmallNodes", "UnschedulableAndUnresolvable", ("node is too large",))
     assert [*tomllib.loads(project)["project"]["entry-points"]] == [GROUP]

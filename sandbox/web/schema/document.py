@@ -57,9 +57,12 @@ def document(rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
     for owner, field in absent_fields(rules):
         del types[owner][field]
     known = config.schema_for(rules)
-    for struct in (known.configuration, *known.plugin_args.values()):
+    for struct in (known.configuration, *known.plugin_args.values(), config.EXPRESSION_ARGS):
         _add_struct(struct, types)
-    types["PluginConfig"]["args"]["by"] = {plugin: struct.name for plugin, struct in known.plugin_args.items()}
+    args = types["PluginConfig"]["args"]
+    # A plugin with another name is one that expressions declare.
+    args["type"] = config.EXPRESSION_ARGS.name
+    args["by"] = {plugin: struct.name for plugin, struct in known.plugin_args.items()}
     types["Plugin"]["name"]["values"] = ("*", *registry_for(rules), *local.names)
     return {"kinds": kinds, "types": types}
 

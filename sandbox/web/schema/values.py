@@ -13,7 +13,7 @@ from scheduler_engine.api.validation.jobs import MODES
 from scheduler_engine.api.validation.selector_text import LABEL_OPERATORS, NODE_OPERATORS
 from scheduler_engine.api.validation.selectors import TAINT_EFFECTS
 from scheduler_engine.api.validation.service import TYPES as SERVICE_TYPES
-from scheduler_engine.config.schema import PLUGIN_ARGS
+from scheduler_engine.config.schema import EXPRESSION_API, EXPRESSION_ARGS, PLUGIN_ARGS
 from scheduler_engine.config.validation_pluginargs import SCORING_STRATEGIES
 
 _MODES = ("ExactCount", "All")
@@ -29,6 +29,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "DeploymentStrategy.type": ("RollingUpdate", "Recreate"),
     "DeviceSubRequest.allocationMode": _MODES,
     "ExactDeviceRequest.allocationMode": _MODES,
+    "ExpressionArgs.apiVersion": (EXPRESSION_API,),
+    "ExpressionArgs.kind": (EXPRESSION_ARGS.name,),
     "JobSpec.completionMode": MODES,
     "LabelSelectorRequirement.operator": LABEL_OPERATORS,
     "NodeSelectorRequirement.operator": NODE_OPERATORS,

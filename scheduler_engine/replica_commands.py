@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_engine import commands
 from scheduler_engine.cluster import Cluster
-from scheduler_engine.config.duration import format_duration, parse_duration
+from scheduler_engine.durations import format_duration, parse_duration
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.replica import ElectionSettings, Replica
 from scheduler_engine.timeline import SECOND_US

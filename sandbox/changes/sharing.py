@@ -6,7 +6,7 @@ import hmac
 import json
 from base64 import urlsafe_b64encode
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import fields
 from hashlib import sha256
 from threading import Lock
 from uuid import UUID
@@ -29,8 +29,10 @@ def key_of(scenario: Scenario) -> tuple[UUID, str]:
 
     The edit token is never shown to anybody, and cannot be computed without the secret key.
     """
-    fields = {name: value for name, value in asdict(scenario).items() if name != "origin"}
-    content = json.dumps([ENGINE_VERSION, fields], sort_keys=True, default=str).encode()
+    content = json.dumps(
+        [ENGINE_VERSION, {item.name: getattr(scenario, item.name) for item in fields(scenario) if item.compare}],
+        sort_keys=True,
+    ).encode()
     mac = hmac.new(settings.SECRET_KEY.encode(), b"shared:" + content, sha256).digest()
     return UUID(bytes=sha256(b"id:" + mac).digest()[:16], version=4), urlsafe_b64encode(mac[:24]).decode()
 

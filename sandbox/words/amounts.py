@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_engine.api.quantity import parse_quantity
-from scheduler_engine.config.duration import format_duration
+from scheduler_engine.durations import format_duration
 
 SECOND = 1_000_000
 NS_PER_US = 1000

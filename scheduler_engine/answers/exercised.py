@@ -34,6 +34,8 @@ BINDING = ("WaitOnPermit", "PreBind", "Bind")
 FAILED = ("unschedulable", "error")
 LISTS = ("containers", "initContainers")
 TOO_MANY_REQUESTS = 429
+TIMED_OUT, FOREIGN = "timed out trying to allocate devices", " was not created for pod "
+"""Kubernetes' words by which a run shows that it came across a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,17 @@ def _has_class_config(event: ev.ObjectModified, seen: Seen) -> bool:
     allocation = _status(event.manifest, "allocation") if event.kind == "ResourceClaim" else None
     configs = ((allocation or NONE).get("devices") or NONE).get("config") or ()
     return any(config["source"] == "FromClass" for config in configs)
+
+
+def _searched_long(event: ev.FilterRan | ev.CycleFinished, seen: Seen) -> bool:
+    said = (
+        [event.message] if isinstance(event, ev.CycleFinished) else [text for row in event.looked_at for text in row[3]]
+    )
+    return any(TIMED_OUT in text for text in said)
+
+
+def _finds_foreign_claim(event: ev.PreFilterRan, seen: Seen) -> bool:
+    return any(FOREIGN in text for plugin, _, reasons in event.verdicts for text in reasons)
 
 
 def _declares_features(event: ev.ObjectAdded | ev.ObjectModified, seen: Seen) -> bool:
@@ -380,6 +393,9 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("scores_change_of_balance", (ev.ScoreRan,), _scored_by("NodeResourcesBalancedAllocation")),
     Trigger("uses_incomplete_pools", (ev.CycleStarted,), _claims_among_unsafe_pools),
     Trigger("lists_class_once", (ev.ObjectModified,), _has_class_config),
+    Trigger("ends_long_searches", (ev.FilterRan, ev.CycleFinished), _searched_long),
+    Trigger("long_searches_are_errors", (ev.FilterRan, ev.CycleFinished), _searched_long),
+    Trigger("names_kind_of_claim_owner", (ev.PreFilterRan,), _finds_foreign_claim),
     Trigger("knows_declared_features", STORED, _declares_features),
     Trigger("checks_declared_features", (ev.PreFilterRan,), _needs_features),
     Trigger("declared_features", (ev.PreFilterRan,), _needs_features),

@@ -85,6 +85,19 @@ def results_of(allocation: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return ((allocation or {}).get("devices") or {}).get("results") or []
 
 
+def device_of(item: Mapping[str, Any]) -> DeviceId:
+    """Return the device that an entry of a claim's status is about."""
+    return DeviceId(item["driver"], item["pool"], item["device"])
+
+
+def alternatives(request: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name and contents of a request of a claim, or of each of its alternatives as ``request/alternative``."""
+    if request.get("exactly") is not None:
+        yield request["name"], request["exactly"]
+    for item in request.get("firstAvailable") or ():
+        yield f"{request['name']}/{item['name']}", item
+
+
 class ResourceClaim(KubeObject):
     """A request for devices. ``allocation``: which it got."""
 
@@ -97,12 +110,9 @@ class ResourceClaim(KubeObject):
         return (self.spec.get("devices") or {}).get("requests") or []
 
     def wanted(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield name and contents of each request, or of each of its alternatives as ``request/alternative``."""
+        """Yield what ``alternatives`` do, for all requests."""
         for request in self.requests:
-            if request.get("exactly") is not None:
-                yield request["name"], request["exactly"]
-            for item in request.get("firstAvailable") or ():
-                yield f"{request['name']}/{item['name']}", item
+            yield from alternatives(request)
 
     @property
     def consumers(self) -> list[dict[str, Any]]:
@@ -121,7 +131,7 @@ class ResourceClaim(KubeObject):
         """Yield the devices that no other claim can get: all but those with admin access."""
         for result in results_of(self.allocation):
             if not result.get("adminAccess"):
-                yield DeviceId(result["driver"], result["pool"], result["device"])
+                yield device_of(result)
 
 
 def claim_of_entry(pod: KubeObject, entry: Mapping[str, Any]) -> tuple[str | None, bool]:

@@ -19,7 +19,7 @@ from scheduler_engine.api.qos import BEST_EFFORT, qos_class
 from scheduler_engine.api.quantity import parse_quantity
 from scheduler_engine.api.simulated import wrong_annotations
 from scheduler_engine.api.taints import MEMORY_PRESSURE, NOT_READY, UNREACHABLE
-from scheduler_engine.api.validation.devices import reservation_rules
+from scheduler_engine.apiserver.device_admission import Reader, admin_access, admin_status, without_stale_devices
 from scheduler_engine.apiserver.errors import forbidden, invalid
 from scheduler_engine.versions import Rules
 
@@ -40,12 +40,6 @@ SWITCHED = (LIMIT_TOPOLOGY,)
 HOSTNAME = "kubernetes.io/hostname"
 
 
-class Reader(Protocol):
-    def list(self, kind: str, namespace: str | None = None) -> Any: ...
-
-    def get(self, kind: str, key: str) -> KubeObject | None: ...
-
-
 class Server(Reader, Protocol):
     @property
     def switched_on(self) -> tuple[str, ...]: ...
@@ -58,7 +52,6 @@ class Server(Reader, Protocol):
 
 
 DEFAULT_TOLERATION_SECONDS = 300
-ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 NEEDED_DRIVER = "preventPodSchedulingIfMissing"
 SCHEDULING_GATED = {
     "type": "PodScheduled",
@@ -345,26 +338,6 @@ def needed_driver(manifest: Manifest, objects: Server) -> Manifest:
     return merge(manifest, {"spec": {NEEDED_DRIVER: bool((manifest.get("spec") or {}).get(NEEDED_DRIVER))}})
 
 
-def check_users(claim: Manifest) -> None:
-    """Raise ApiError if a claim for devices cannot have the users that its status names."""
-    status = claim.get("status") or {}
-    for problem in reservation_rules(status.get("reservedFor") or (), status.get("allocation") is not None):
-        raise invalid("ResourceClaim.resource.k8s.io", _name(claim), f"{problem.path}: {problem.message}")
-
-
-def admin_access(manifest: Manifest, objects: Server) -> Manifest:
-    """Allow access to devices that others use only in namespaces with a label."""
-    kind, metadata, spec = str(manifest.get("kind")), manifest.get("metadata") or {}, manifest.get("spec") or {}
-    devices = (spec.get("spec") or {} if kind == "ResourceClaimTemplate" else spec).get("devices") or {}
-    wanted = [bool((request.get("exactly") or {}).get("adminAccess")) for request in devices.get("requests") or ()]
-    namespace = objects.get("Namespace", metadata.get("namespace") or "default")
-    if True in wanted and (namespace is None or namespace.labels.get(ADMIN_LABEL) != "true"):
-        text = f"admin access to devices requires the `{ADMIN_LABEL}: true` label on the containing namespace"
-        place = f"spec.devices.requests[{wanted.index(True)}].adminAccess"
-        raise invalid(f"{kind}.resource.k8s.io", _name(manifest), f"{place}: Forbidden: {text}")
-    return manifest
-
-
 STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("PriorityClass", single_default_class, True),
     ("Pod", pod_priority, False),
@@ -377,6 +350,8 @@ STEPS: tuple[tuple[str, Callable[[Manifest, Server], Manifest], bool], ...] = (
     ("Node", simulated_annotations, True),
     ("CSIDriver", needed_driver, True),
     ("ResourceClaim", admin_access, False),
+    ("ResourceClaim", admin_status, True),
+    ("ResourceClaim", without_stale_devices, True),
     ("ResourceClaimTemplate", admin_access, False),
 )
 """(kind, step, True if it also applies to updates)"""

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_engine.api.validation.problems import too_many
-from scheduler_engine.config.duration import format_duration, parse_duration
 from scheduler_engine.config.schema import (
     API_VERSION,
     BASE64,
@@ -23,6 +22,7 @@ from scheduler_engine.config.schema import (
     Struct,
     schema_for,
 )
+from scheduler_engine.durations import format_duration, parse_duration
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 

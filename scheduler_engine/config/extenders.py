@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_engine.config.duration import parse_duration
+from scheduler_engine.durations import parse_duration
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.framework.extender import Extender
 from scheduler_engine.framework.extender_calls import Address, ExtenderCalls

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from scheduler_engine.api.quantity import parse_quantity
-from scheduler_engine.config.duration import parse_duration
+from scheduler_engine.durations import parse_duration
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.timeline import SECOND_US
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from scheduler_engine.api.validation.names import qualified_name
 from scheduler_engine.api.validation.problems import duplicate, in_version, invalid, required, worded
-from scheduler_engine.config.duration import parse_duration
 from scheduler_engine.config.schema import API_VERSION, RAW, go_form, schema_for
 from scheduler_engine.config.validation_pluginargs import validators
+from scheduler_engine.durations import parse_duration
 from scheduler_engine.errors import FieldError
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 

@@ -19,7 +19,7 @@ from scheduler_engine.api.validation.problems import (
     texts,
     worded,
 )
-from scheduler_engine.config.duration import parse_duration
+from scheduler_engine.durations import parse_duration
 from scheduler_engine.errors import FieldError
 from scheduler_engine.versions import DEFAULT_RULES, Rules
 

@@ -22,7 +22,7 @@ SECOND_NS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class LeaderElectionConfig:
-    """Durations are nanoseconds, as ``config/duration.py`` reads them: Kubernetes judges them to the nanosecond.
+    """Durations are nanoseconds, as ``durations.py`` reads them: Kubernetes judges them to the nanosecond.
 
     The callbacks are methods of plain objects, so that an elector can be copied and stored: ``on_started_leading()``,
     ``on_stopped_leading()`` (also when it never led), ``on_new_leader(identity)``.

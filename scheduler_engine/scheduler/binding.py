@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scheduler_engine.api.objects import Pod
-from scheduler_engine.config.duration import format_duration
+from scheduler_engine.durations import format_duration
 from scheduler_engine.framework.events import ASSIGNED_POD_DELETE
 from scheduler_engine.framework.status import Code, Status, error, unschedulable
 from scheduler_engine.scheduler import extending

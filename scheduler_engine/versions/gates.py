@@ -38,8 +38,13 @@ GATES = _by_name(
     Gate("ContainerRestartRules", (ABSENT, ON, ON)),
     Gate("ContainerStopSignals", (OFF, OFF, OFF)),
     Gate("CrossNamespaceVolumeDataSource", (OFF, OFF, OFF)),
+    Gate("DRAAdminAccess", (ON, ON, LOCKED)),
     Gate("DRADeviceBindingConditions", (ABSENT, OFF, ON)),
     Gate("DRAExtendedResource", (ABSENT, OFF, ON)),
+    Gate("DRAPrioritizedList", (ON, ON, ON)),
+    Gate("DRAResourceClaimDeviceStatus", (ON, ON, ON)),
+    Gate("DRAResourceClaimGranularStatusAuthorization", (ABSENT, ABSENT, ON)),
+    Gate("DRASchedulerFilterTimeout", (ON, ON, ON)),
     Gate("DeploymentReplicaSetTerminatingReplicas", (OFF, ON, ON)),
     Gate("EnvFiles", (OFF, ON, ON)),
     Gate("ExtendWebSocketsToKubelet", (ABSENT, ABSENT, ON)),
@@ -73,7 +78,6 @@ UNSIMULATED = _by_name(
     Gate("CSIMigrationPortworx", (LOCKED, LOCKED, ABSENT)),
     Gate("ContainerRestartRules", (OFF, ABSENT, ABSENT)),
     Gate("CoordinatedLeaderElection", (OFF, OFF, OFF)),
-    Gate("DRAAdminAccess", (ON, ON, LOCKED)),
     Gate("DRAConsumableCapacity", (OFF, OFF, ON)),
     Gate("DRADeviceBindingConditions", (OFF, ABSENT, ABSENT)),
     Gate("DRADeviceTaintRules", (ABSENT, OFF, OFF)),
@@ -82,9 +86,6 @@ UNSIMULATED = _by_name(
     Gate("DRAListTypeAttributes", (ABSENT, ABSENT, OFF)),
     Gate("DRANodeAllocatableResources", (ABSENT, ABSENT, OFF)),
     Gate("DRAPartitionableDevices", (OFF, OFF, ON)),
-    Gate("DRAPrioritizedList", (ON, ON, ON)),
-    Gate("DRAResourceClaimDeviceStatus", (ON, ON, ON)),
-    Gate("DRASchedulerFilterTimeout", (ON, ON, ON)),
     Gate("DRAWorkloadResourceClaims", (ABSENT, ABSENT, OFF)),
     Gate("GangScheduling", (ABSENT, OFF, OFF)),
     Gate("GenericWorkload", (ABSENT, OFF, OFF)),
@@ -108,8 +109,11 @@ their defaults.
 """
 
 BUNDLES, DECLARED, RULES = ("ClusterTrustBundle",), ("NodeDeclaredFeatures",), ("ContainerRestartRules",)
+DEVICE_STATUS = ("DRAResourceClaimDeviceStatus",)
 NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "ClusterTrustBundleProjection": ((), BUNDLES, BUNDLES),
+    "DRADeviceBindingConditions": ((), DEVICE_STATUS, DEVICE_STATUS),
+    "DRAResourceClaimGranularStatusAuthorization": ((), (), DEVICE_STATUS),
     "ExtendWebSocketsToKubelet": ((), (), DECLARED),
     "InPlacePodLevelResourcesVerticalScaling": ((), DECLARED, DECLARED),
     "InPlacePodVerticalScalingInitContainers": ((), (), DECLARED),
@@ -173,13 +177,18 @@ GATED_FIELDS = {
         ),
         "DRADeviceBindingConditions",
     ),
+    "DeviceRequest.firstAvailable": "DRAPrioritizedList",
+    "ExactDeviceRequest.adminAccess": "DRAAdminAccess",
+    "DeviceRequestAllocationResult.adminAccess": "DRAAdminAccess",
+    "ResourceClaimStatus.devices": "DRAResourceClaimDeviceStatus",
     "DeviceClassSpec.extendedResourceName": "DRAExtendedResource",
     "Device.nodeAllocatableResourceMappings": "DRANodeAllocatableResources",
     **dict.fromkeys(
         (f"DeviceAttribute.{name}s" for name in ("int", "bool", "string", "version")), "DRAListTypeAttributes"
     ),
 }
-"""``Type.field`` → the gate without which the API server drops the field: all whose gate is off in some version."""
+"""``Type.field`` → the gate without which the API server drops the field: all whose gate is not on in every version or
+can be switched off here."""
 
 NOT_SIMULATED = frozenset(
     place

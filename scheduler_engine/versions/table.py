@@ -51,6 +51,9 @@ ROWS: tuple[Row, ...] = (
     Row("scores_change_of_balance", (NO, NO, YES), "#135573"),
     Row("uses_incomplete_pools", (YES, NO, NO), "structured/allocator_stable.go"),
     Row("lists_class_once", (NO, YES, YES), "structured/allocator_stable.go"),
+    Row("ends_long_searches", (), "KEP-4381", gate="DRASchedulerFilterTimeout"),
+    Row("long_searches_are_errors", (NO, NO, YES), "dynamicresources.go"),
+    Row("names_kind_of_claim_owner", (NO, NO, YES), "resourceclaim/resourceclaim.go"),
     Row("knows_declared_features", (NO, YES, YES), "KEP-5328"),
     Row("checks_declared_features", (), "KEP-5328", gate="NodeDeclaredFeatures"),
     Row("declared_features", ((), ("restart",), ("restart", "user-namespaces")), "KEP-5328"),
@@ -136,6 +139,9 @@ class Rules:
     scores_change_of_balance: bool
     uses_incomplete_pools: bool
     lists_class_once: bool
+    ends_long_searches: bool
+    long_searches_are_errors: bool
+    names_kind_of_claim_owner: bool
     knows_declared_features: bool
     checks_declared_features: bool
     declared_features: tuple[str, ...]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine.config import Configuration, load_configuration
-from scheduler_engine.config.duration import format_duration, parse_duration
+from scheduler_engine.durations import format_duration, parse_duration
 from scheduler_engine.errors import Rejected
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}

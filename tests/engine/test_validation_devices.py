@@ -9,7 +9,9 @@ import pytest
 from scheduler_engine.api.defaults import set_defaults
 from scheduler_engine.api.objects import merge
 from scheduler_engine.api.validation import check_update, validate
-from scheduler_engine.apiserver.admission import ADMIN_LABEL
+from scheduler_engine.apiserver.admission import admit
+from scheduler_engine.apiserver.device_admission import ADMIN_LABEL
+from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.errors import Rejected
 from scheduler_engine.testing.cluster import Cluster
 
@@ -286,10 +288,11 @@ def test_changes(old: Data, new: Data, expected: list[str]) -> None:
 
 
 ADMIN = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "admin", "labels": {ADMIN_LABEL: "true"}}}
-FORBIDDEN = (
-    "spec.devices.requests[1].adminAccess: Forbidden: admin access to devices requires the "
+UNLABELLED = (
+    "adminAccess: Forbidden: admin access to devices requires the "
     "`resource.kubernetes.io/admin-access: true` label on the containing namespace"
 )
+FORBIDDEN = f"spec.devices.requests[1].{UNLABELLED}"
 
 
 @pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClaimTemplate"])
@@ -307,3 +310,52 @@ def test_admin_access_needs_a_label_of_the_namespace(kind: str) -> None:
     assert f'{kind}.resource.k8s.io "c" is invalid: {FORBIDDEN}' in str(refused.value)
     cluster.apply({**wanted, "metadata": {"name": "c", "namespace": "admin"}})
     assert cluster.simulation.api.get(kind, "admin/c") is not None
+
+
+ALLOCATED = {
+    "allocation": {
+        "devices": {
+            "results": [
+                {"request": "a", "driver": "d", "pool": "p", "device": "x"},
+                {"request": "b", "driver": "d", "pool": "p", "device": "y", "adminAccess": True},
+            ]
+        }
+    }
+}
+
+
+def in_admin(status: Data) -> Data:
+    spec = claim(wanting("a"), wanting("b", adminAccess=True))["spec"]
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "c", "namespace": "admin"},
+        "spec": spec,
+        "status": status,
+    }
+
+
+def test_a_claim_gets_devices_with_admin_access_only_under_the_label() -> None:
+    cluster = Cluster().apply(ADMIN, in_admin({}))
+    cluster.apply({**ADMIN, "metadata": {"name": "admin", "labels": {ADMIN_LABEL: "false"}}})
+    with pytest.raises(Rejected) as refused:
+        cluster.apply(in_admin(ALLOCATED))
+    place = "status.allocation.devices.results[1]."
+    assert f'ResourceClaim.resource.k8s.io "c" is invalid: {place}{UNLABELLED}' in str(refused.value)
+    with pytest.raises(ApiError, match=r"status\.allocation\.devices"):
+        cluster.simulation.api.patch("ResourceClaim", "admin/c", {"status": ALLOCATED})
+    cluster.apply(ADMIN, in_admin(ALLOCATED))
+    cluster.apply({**ADMIN, "metadata": {"name": "admin", "labels": {ADMIN_LABEL: "false"}}})
+    user = {"resource": "pods", "name": "p", "uid": "u"}
+    cluster.simulation.api.patch("ResourceClaim", "admin/c", {"status": {"reservedFor": [user]}})
+
+
+def test_what_drivers_told_about_devices_goes_with_them() -> None:
+    told = [{"driver": "d", "pool": "p", "device": name} for name in ("x", "y")]
+    cluster = Cluster().apply(ADMIN, in_admin({**ALLOCATED, "devices": told}))
+    api = cluster.simulation.api
+    old = api.existing("ResourceClaim", "admin/c")
+    assert old.status["devices"] == told
+    assert admit(in_admin({"devices": told}), api, old)["status"] == {}
+    first = {"allocation": {"devices": {"results": ALLOCATED["allocation"]["devices"]["results"][:1]}}}
+    assert admit(in_admin({**first, "devices": told}), api, old)["status"] == {**first, "devices": told[:1]}

@@ -9,6 +9,7 @@ ELSEWHERE = {
     "Kubernetes' own messages, and what its tables of fields are called": (
         *("api/cel/", "api/eviction_order.py", "api/fields_", "api/labels.py", "api/node_stats.py", "api/quantity.py"),
         *("api/rejected_pods.py", "api/validation/", "api/warning", "apiserver/", "cache/", "config/", "controllers/"),
+        "durations.py",
         *("framework/", "importing/kept.py", "kubelet/", "leaderelection/", "plugins/", "preemption/"),
         *("scheduler/failure.py", "scheduler/fit_error.py", "scheduler/search.py", "queue/scheduling_queue.py"),
     ),
@@ -26,7 +27,7 @@ KUBERNETES_WORDS = (
     *('unknown field "{}"', 'unknown field "{}.{}"', 'duplicate field "{}"', "Marking for deletion"),
     *("pod updates may not change fields other than", "healthy pods and has", 'for "{}" flag'),
     *("waiting on permit for pod", "preempted by {}", "unrecognized feature gate", "cannot set feature gate"),
-    "depends on features that are disabled",
+    *("depends on features that are disabled", "timed out trying to allocate devices", "was not created for pod"),
     *(
         "binding volumes: failed to check",
         "missing bool value for",

@@ -23,11 +23,15 @@ from scheduler_engine.plugins.dynamic_resources.common_selector import common_se
 from scheduler_engine.plugins.dynamic_resources.wanted import Chosen, MatchAttribute, Results, Wanted
 from scheduler_engine.records import record
 from scheduler_engine.sharing import Table
+from scheduler_engine.versions import DEFAULT_RULES, Rules
 
+ADMIN_ACCESS = "ExactDeviceRequest.adminAccess"
 MOST_RESULTS = 32
 """The most devices that a claim can get."""
-MOST_EFFORT = 1_000_000
-"""After so much effort for one node the search counts as timed out. Upstream's limit is 10 s of real time."""
+EFFORT_PER_SECOND, MOST_SECONDS = 100_000, 10
+"""So much effort for one node counts as a second of Kubernetes' real time. No search takes longer than the most, which
+is also Kubernetes' default.
+"""
 LOOK, TRY, TURN = 1, 10, 40
 """The effort of looking at a device, of trying it, and of going on. That of an expression is its cost."""
 
@@ -67,17 +71,21 @@ class Tried:
 
 @dataclass(slots=True)
 class Allocator:
-    """What all nodes have in common. ``allocated``: devices that claims have, or are about to get; ``careful``: devices
-    of pools that are incomplete or invalid are not used; ``class_once``: the configurations of a class are listed once,
-    with the requests.
+    """What all nodes have in common. ``allocated``: devices that claims have, or are about to get; ``most_effort``: for
+    one node.
     """
 
     objects: ObjectGetter
     slices: Slices
     allocated: Table[DeviceId, None]
-    careful: bool = False
-    class_once: bool = False
+    rules: Rules = DEFAULT_RULES
+    most_effort: int = EFFORT_PER_SECOND * MOST_SECONDS
     verdicts: Verdicts = field(default_factory=Table)
+
+    @property
+    def careful(self) -> bool:
+        """Return whether devices of pools that are incomplete or invalid are left alone."""
+        return not self.rules.uses_incomplete_pools
 
     def allocate(
         self, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None = None
@@ -139,6 +147,9 @@ class _Search:
 
     def _note(self, name: str, parent: str, spec: dict[str, Any], place: Place, looked_up: int) -> int:
         claim = self.claims[place[0]]
+        if not parent and "adminAccess" in spec and ADMIN_ACCESS not in self.allocator.rules.kept_fields:
+            text = "admin access is requested, but the feature is disabled"
+            raise PluginError(f"claim {claim.key}, request {name}: {text}")
         wanted = Wanted(name, parent, spec, self._class(claim, name, spec["deviceClassName"]))
         if spec.get("allocationMode") == "All":
             wanted.every = self._every(claim, wanted, (*place[:2], looked_up))
@@ -201,7 +212,7 @@ class _Search:
 
     def _spend(self, effort: int) -> None:
         self.effort += effort
-        if self.effort > MOST_EFFORT:
+        if self.effort > self.allocator.most_effort:
             raise TimedOut
 
     def _devices(self, place: Place, position: int) -> bool:
@@ -372,7 +383,7 @@ class _Search:
     def _class_config(self, wanted: Wanted, classes: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
         """Return what the class of a request adds. ``classes``: class → what it has added already."""
         added = [{"source": "FromClass", **item} for item in wanted.device_class.spec.get("config") or ()]
-        if not self.allocator.class_once:
+        if not self.allocator.rules.lists_class_once:
             return added
         known = classes.get(wanted.device_class.name)
         if known is None:

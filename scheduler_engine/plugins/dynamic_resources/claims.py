@@ -14,12 +14,14 @@ from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.interface import ObjectReader
 from scheduler_engine.records import record
 from scheduler_engine.sharing import Table
+from scheduler_engine.versions import Rules
 
 
 @record(frozen=True, slots=True)
 class ClaimProblem:
-    """``kind``: ``not-created``, ``missing``, ``terminating``, ``foreign``, ``pending`` or ``no-class``. ``name``: the
-    entry in the pod's spec, or the request; ``claim``: the ResourceClaim, "" if there is none; ``other``: the class.
+    """``kind``: ``not-created``, ``missing``, ``terminating``, ``foreign``, ``pending``, ``alternatives`` or
+    ``no-class``. ``name``: the entry in the pod's spec, or the request; ``claim``: the ResourceClaim, "" if there is
+    none; ``other``: the class.
     """
 
     kind: str
@@ -49,7 +51,7 @@ def claim_name(pod: Pod, entry: Mapping[str, Any]) -> tuple[str | None, bool]:
     return name, own
 
 
-def claims_of(pod: Pod, objects: ObjectReader) -> Iterator[tuple[str, ResourceClaim]]:
+def claims_of(pod: Pod, objects: ObjectReader, rules: Rules) -> Iterator[tuple[str, ResourceClaim]]:
     """Yield name of the entry and claim, in the order of the pod's spec. Raises ClaimsUnusable."""
     for entry in pod.spec.get("resourceClaims") or ():
         name, own = claim_name(pod, entry)
@@ -63,7 +65,8 @@ def claims_of(pod: Pod, objects: ObjectReader) -> Iterator[tuple[str, ResourceCl
             text = f'resourceclaim "{found.name}" is being deleted'
             raise ClaimsUnusable(ClaimProblem("terminating", entry["name"], found.key, text))
         if own and not is_controlled_by(found, pod):
-            text = f"ResourceClaim {found.key} was not created for pod {pod.key} (pod is not owner)"
+            kind = "Pod" if rules.names_kind_of_claim_owner else "pod"
+            text = f"ResourceClaim {found.key} was not created for {kind} {pod.key} ({kind} is not owner)"
             raise ClaimsUnusable(ClaimProblem("foreign", entry["name"], found.key, text))
         yield entry["name"], found
 

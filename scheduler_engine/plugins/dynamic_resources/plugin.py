@@ -1,24 +1,27 @@
 """DynamicResources: a pod goes to nodes with the devices that its claims have, or can get there.
 
-Arguments: ``filterTimeout`` has no effect; see ``allocator.MOST_EFFORT``. Source: seed 002 §6; upstream
+Arguments: ``filterTimeout``, up to ``allocator.MOST_SECONDS``. Source: seed 002 §6; upstream
 ``plugins/dynamicresources/dynamicresources.go``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from scheduler_engine.api.device_pools import indexed
-from scheduler_engine.api.devices import FINALIZER, ResourceClaim, ResourceSlice
+from scheduler_engine.api.devices import FINALIZER, ResourceClaim, ResourceSlice, alternatives
 from scheduler_engine.api.objects import KubeObject, Node, Pod
 from scheduler_engine.apiserver.errors import ApiError
+from scheduler_engine.durations import UNITS_NS, parse_duration
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.events import ActionType, ClusterEvent
 from scheduler_engine.framework.facts import Facts, Keys, fact
 from scheduler_engine.framework.interface import (
     EventRegistration,
+    Handle,
     Hint,
     NodeToStatus,
     Plugin,
@@ -29,7 +32,14 @@ from scheduler_engine.framework.interface import (
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.noted_objects import NotedObjects, NotingObjects
 from scheduler_engine.framework.status import SKIP, Status, unresolvable, unschedulable
-from scheduler_engine.plugins.dynamic_resources.allocator import Allocator, InvalidPools, TimedOut, Tried
+from scheduler_engine.plugins.dynamic_resources.allocator import (
+    EFFORT_PER_SECOND,
+    MOST_SECONDS,
+    Allocator,
+    InvalidPools,
+    TimedOut,
+    Tried,
+)
 from scheduler_engine.plugins.dynamic_resources.claims import (
     ClaimProblem,
     ClaimsUnusable,
@@ -46,7 +56,7 @@ from scheduler_engine.plugins.dynamic_resources.facts import (
 )
 from scheduler_engine.sharing import Rows, Table
 
-STATE = "DynamicResources"
+STATE, ALTERNATIVES = "DynamicResources", "DeviceRequest.firstAvailable"
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
 NOT_ENOUGH = unresolvable("cannot allocate all claims")
 TIMED_OUT = unresolvable("timed out trying to allocate devices")
@@ -91,6 +101,12 @@ class ClaimState:
 class DynamicResources(Plugin):
     name = "DynamicResources"
 
+    def __init__(self, args: Mapping[str, Any], handle: Handle) -> None:
+        super().__init__(args, handle)
+        limit = parse_duration(args.get("filterTimeout") or "0s") if handle.rules.ends_long_searches else 0
+        seconds = Fraction(limit, UNITS_NS["s"]) or MOST_SECONDS
+        self.most_effort = int(min(seconds, MOST_SECONDS) * EFFORT_PER_SECOND)
+
     def events_to_register(self) -> tuple[EventRegistration, ...]:
         node_changes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
         changes = ActionType.ADD | ActionType.UPDATE
@@ -129,7 +145,7 @@ class DynamicResources(Plugin):
         return Hint.QUEUE, "hints.resource-claims-generated"
 
     def _claims(self, pod: Pod) -> list[tuple[str, ResourceClaim]]:
-        return list(claims_of(pod, self.handle.objects))
+        return list(claims_of(pod, self.handle.objects, self.handle.rules))
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Hold back a pod until it has all its claims."""
@@ -157,10 +173,8 @@ class DynamicResources(Plugin):
         if any(claim.allocation is None for claim in claims):
             objects, pending = self.handle.objects, self.handle.scheduler.pending_claims
             slices = indexed(objects.list("ResourceSlice"))
-            careful, class_once = not self.handle.rules.uses_incomplete_pools, self.handle.rules.lists_class_once
-            held.allocator = Allocator(
-                objects, slices, allocated_devices(objects, pending), careful=careful, class_once=class_once
-            )
+            allocated = allocated_devices(objects, pending)
+            held.allocator = Allocator(objects, slices, allocated, self.handle.rules, self.most_effort)
         held.claims = claims
         return None, None
 
@@ -172,7 +186,16 @@ class DynamicResources(Plugin):
             if claim.uid in self.handle.scheduler.pending_claims:
                 text = f"resource claim {claim.key} is in the process of being allocated"
                 raise ClaimsUnusable(ClaimProblem("pending", "", claim.key, text))
-            for name, wanted in claim.wanted():
+            self._check_requests(claim)
+
+    def _check_requests(self, claim: ResourceClaim) -> None:
+        for request in claim.requests:
+            name = request["name"]
+            if request.get("firstAvailable") and ALTERNATIVES not in self.handle.rules.kept_fields:
+                problem = "has subrequests, but the DRAPrioritizedList feature is disabled"
+                text = f"resource claim {claim.key}, request {name}: {problem}"
+                raise ClaimsUnusable(ClaimProblem("alternatives", name, claim.key, text))
+            for name, wanted in alternatives(request):
                 device_class = wanted["deviceClassName"]
                 if self.handle.objects.get("DeviceClass", device_class) is None:
                     text = f"request {name}: device class {device_class} does not exist"
@@ -338,6 +361,8 @@ def _found(held: ClaimState, node: Node, allocator: Allocator | None, tried: lis
         try:
             got = allocator.allocate(node, [claim for _, claim in held.without_devices()], tried)
         except TimedOut:
+            if allocator.rules.long_searches_are_errors:
+                raise PluginError(f"node {node.name}: {TIMED_OUT.message}") from None
             return Found(TIMED_OUT, [])
         except InvalidPools:
             return Found(INVALID_POOLS, [])

@@ -16,7 +16,7 @@ from scheduler_engine.framework.status import Code, Status
 from scheduler_engine.plugins.dynamic_resources import DynamicResources, ScoringDynamicResources
 from scheduler_engine.plugins.dynamic_resources.plugin import DEALLOCATED, NOT_AVAILABLE, NOT_ENOUGH, TIMED_OUT
 from scheduler_engine.testing import make_node, make_pod
-from scheduler_engine.versions import DEFAULT, rules_for
+from scheduler_engine.versions import DEFAULT, VERSIONS, rules_for
 from tests.engine.plugins.world import World, events_of, hint_of, node_info, pod_of
 
 PLAIN = pod_of(make_pod("p"))
@@ -68,11 +68,18 @@ def on_node(name: str) -> dict[str, Any]:
 class Case:
     """A pod in a world of objects, after PreFilter."""
 
-    def __init__(self, *objects: KubeObject, pod: Pod = CLAIMING, kubernetes: str = DEFAULT) -> None:
+    def __init__(
+        self,
+        *objects: KubeObject,
+        pod: Pod = CLAIMING,
+        kubernetes: str = DEFAULT,
+        gates: dict[str, bool] | None = None,
+        **args: Any,
+    ) -> None:
         self.world = World(*NODES)
-        self.world.handle.rules = rules_for(kubernetes)
+        self.world.handle.rules = rules_for(kubernetes, gates)
         self.world.add(pod, *objects)
-        self.plugin = DynamicResources({}, self.world.handle)
+        self.plugin = DynamicResources(args, self.world.handle)
         self.state, self.pod = CycleState(), pod
         self.refused = self.plugin.pre_filter(self.state, pod, NODES)[1]
 
@@ -160,6 +167,33 @@ def test_what_prefilter_refuses(pod: Pod, objects: list[KubeObject], text: str, 
     facts = case.plugin.explain_pre_filter(case.state, pod, NODES)
     assert facts.status == case.refused
     assert wording.sentence(facts) == told
+
+
+@pytest.mark.parametrize(("version", "kind"), [*zip(VERSIONS, ("pod", "pod", "Pod"), strict=True)])
+def test_a_version_names_the_kind_of_the_owner(version: str, kind: str) -> None:
+    text = f"ResourceClaim default/gpus was not created for {kind} default/p ({kind} is not owner)"
+    refused = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
+    case = Case(claim(), pod=GENERATED, kubernetes=version)
+    assert (case.refused, case.plugin.pre_enqueue(GENERATED)) == (refused, refused)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_alternatives_are_refused_where_their_gate_is_off(version: str) -> None:
+    wanted = claim({"name": "r", "firstAvailable": [{"name": "s", "deviceClassName": "any"}]})
+    case = Case(device_class(), wanted, kubernetes=version, gates={"DRAPrioritizedList": False})
+    text = "resource claim default/gpus, request r: has subrequests, but the DRAPrioritizedList feature is disabled"
+    assert case.refused == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
+    assert wording.sentence(case.plugin.explain_pre_filter(case.state, CLAIMING, NODES)) == (
+        "The request r of the claim default/gpus lists alternatives, but the feature gate DRAPrioritizedList is off."
+    )
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_admin_access_is_an_error_where_its_gate_is_off(wanted: bool) -> None:
+    case = Case(device_class(), claim(wanting(adminAccess=wanted)), gates={"DRAAdminAccess": False})
+    with pytest.raises(PluginError) as caught:
+        case.verdicts()
+    assert str(caught.value) == "claim default/gpus, request r: admin access is requested, but the feature is disabled"
 
 
 def test_preenqueue_holds_back_a_pod_until_its_claims_exist() -> None:
@@ -334,6 +368,51 @@ def test_a_slow_search_ends_on_every_node(slow: str) -> None:
     request, devices = SLOW_SEARCHES[slow]
     case = Case(device_class(), offered("p", *devices, allNodes=True), request)
     assert case.verdicts() == [TIMED_OUT, TIMED_OUT]
+
+
+SHORT_SEARCH = (
+    claim(
+        wanting("first", count=4),
+        wanting("last", count=2),
+        devices={"constraints": [{"matchAttribute": "d/n", "requests": ["last"]}]},
+    ),
+    offered("p", *({"name": f"x{n}", "attributes": {"n": {"int": n}}} for n in range(8)), allNodes=True),
+)
+"""Takes more than a tenth of a second, and ends within the ten that are the most."""
+
+
+@pytest.mark.parametrize(
+    ("timeout", "gates", "status"),
+    [
+        pytest.param("100ms", {}, TIMED_OUT, id="too short"),
+        pytest.param("10s", {}, NOT_ENOUGH, id="long enough"),
+        pytest.param("0s", {}, NOT_ENOUGH, id="none"),
+        pytest.param("1h", {}, NOT_ENOUGH, id="more than the most"),
+        pytest.param("100ms", {"DRASchedulerFilterTimeout": False}, NOT_ENOUGH, id="its gate is off"),
+    ],
+)
+def test_the_time_of_a_search_is_limited(timeout: str, gates: dict[str, bool], status: Status) -> None:
+    case = Case(device_class(), *SHORT_SEARCH, gates=gates, filterTimeout=timeout)
+    assert case.verdicts() == [status, status]
+
+
+@pytest.mark.parametrize("version", VERSIONS[:2])
+def test_a_search_that_takes_too_long_rejects_the_node(version: str) -> None:
+    case = Case(device_class(), *SHORT_SEARCH, kubernetes=version, filterTimeout="100ms")
+    assert case.verdicts()[0] == TIMED_OUT
+
+
+def test_a_search_that_takes_too_long_is_an_error_in_v1_36() -> None:
+    case = Case(device_class(), *SHORT_SEARCH, kubernetes=VERSIONS[2], filterTimeout="100ms")
+    with pytest.raises(PluginError, match=r"^node n1: timed out trying to allocate devices$"):
+        case.verdicts()
+    facts = case.plugin.explain_filter(case.state, case.pod, NODES[0])
+    assert facts.status == Status(Code.ERROR, ("node n1: timed out trying to allocate devices",))
+
+
+def test_no_timeout_is_longer_than_the_most() -> None:
+    wanted = [Case(filterTimeout=text).plugin.most_effort for text in ("1h", "0s", "10s")]
+    assert wanted == [1_000_000] * 3
 
 
 def test_a_claim_with_devices_keeps_the_pod_near_them_until_postfilter_takes_them_away() -> None:

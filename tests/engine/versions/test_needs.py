@@ -24,6 +24,8 @@ DEPENDENT = (
     "InPlacePodVerticalScalingInitContainers",
     "RestartAllContainersOnContainerExits",
 )
+UNTOLD = {"DRAResourceClaimDeviceStatus": False}
+ABOUT_DEVICES = ("DRADeviceBindingConditions", "DRAResourceClaimGranularStatusAuthorization")
 BOTH = "RestartAllContainersOnContainerExits"
 
 
@@ -50,6 +52,16 @@ REFUSED: dict[str, tuple[str, dict[str, bool], str]] = {
         lacking(BOTH, "ContainerRestartRules", DECLARED),
     ),
     "the other of the two": (NEW, {"ContainerRestartRules": False}, lacking(BOTH, "ContainerRestartRules")),
+    "binding conditions of devices": (
+        MIDDLE,
+        {"DRADeviceBindingConditions": True, **UNTOLD},
+        lacking("DRADeviceBindingConditions", *UNTOLD),
+    ),
+    "two that are on": (
+        NEW,
+        UNTOLD,
+        f"[{', '.join(lacking(gate, *UNTOLD) for gate in ABOUT_DEVICES)}]",
+    ),
     "bundles": (
         MIDDLE,
         {"ClusterTrustBundleProjection": True},
@@ -57,6 +69,7 @@ REFUSED: dict[str, tuple[str, dict[str, bool], str]] = {
     ),
 }
 ACCEPTED: dict[str, tuple[str, dict[str, bool]]] = {
+    "without the two about devices": (NEW, {**UNTOLD, **dict.fromkeys(ABOUT_DEVICES, False)}),
     "without all that need it": (NEW, {**UNDECLARED, **dict.fromkeys(DEPENDENT, False)}),
     "with what it needs": (MIDDLE, {DEPENDENT[1]: True, DECLARED: True}),
     "v1.34 knows no needs": (OLD, {"ClusterTrustBundleProjection": True}),

@@ -9,7 +9,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -27,6 +27,7 @@ from scheduler_engine.scheduler.explaining import (
     pre_filter_facts,
     reserve_facts,
     score_facts,
+    search_for_devices,
 )
 from scheduler_engine.scheduler.scheduler import Scheduler
 from scheduler_engine.simulation import Simulation
@@ -49,6 +50,7 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, tuple) else value
 
 
+DEVICES = "DynamicResources"
 ASKED_ABOUT = (
     ev.PreFilterRan,
     ev.FilterRan,
@@ -84,6 +86,22 @@ class Cells:
                 if concluded != recorded.get(plugin, ("Success", ())):
                     wanted = recorded.get(plugin)
                     self.wrong.append(f"{cycle.pod.key} on {node}, {plugin}: {concluded}, not {wanted}: {facts}")
+
+            if DEVICES in table.plugins and DEVICES not in table.skipped:
+                self._searched(scheduler, cycle, node, recorded.get(DEVICES, ("Success", ())))
+
+    def _searched(self, scheduler: Scheduler, cycle: Cycle, node: str, recorded: tuple[str, tuple[str, ...]]) -> None:
+        """Compare the steps of a search for devices with what it found."""
+        search = search_for_devices(scheduler, cycle.number, node)
+        if search is None:
+            return
+        for said in (*search.needs, *(step.said for step in search.steps)):
+            self._gives_facts(replace(search.facts, shown=(said,)), "search")
+        status = search.facts.status
+        concluded = ("Success", ()) if status is None else (status.code.value, status.reasons)
+        held = search.steps[-1].held if search.steps else ()
+        if concluded != recorded or (search.got and not search.more and held != search.got):
+            self.wrong.append(f"{cycle.pod.key} on {node}: {concluded}, not {recorded}; {held}, not {search.got}")
 
     def scored(self, scheduler: Scheduler, cycle: Cycle) -> None:
         for plugin, raws in cycle.raw.items():

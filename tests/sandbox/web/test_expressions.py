@@ -225,3 +225,10 @@ def test_the_document_lists_all_fields_and_names() -> None:
     section = DOCUMENT.read_text().partition("## In one line")[2].partition("\n## ")[0]
     named = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
     assert named == {*FIELDS, *ON_PERMIT}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("fields", "weighs"), [({"filter": "true"}, False), ({"score": "1"}, True)])
+def test_only_a_plugin_that_scores_has_a_weight(visitor: Any, fields: dict[str, str], weighs: bool) -> None:
+    page = visitor.post("controls/", configuration=yaml.safe_dump(declaring(**fields))).content.decode()
+    assert ('data-control="expression-weight:0"' in page) == weighs

@@ -38,9 +38,11 @@ def tempting(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sandbox_knows_no_other_plugins(kubernetes: str, tempting: None) -> None:
     simulation = new_simulation(replace(PLAN, kubernetes=kubernetes))
     assert simulation.plugins == ()
-    assert simulation.scheduler.configuration.registry == registry_for(rules_for(kubernetes))
+    [profile] = simulation.scheduler.configuration.profiles
+    assert profile.registry == registry_for(rules_for(kubernetes))
     execute(simulation, '{"kind": "configure", "configuration": null}')
-    assert simulation.scheduler.configuration.registry == registry_for(rules_for(kubernetes))
+    [profile] = simulation.scheduler.configuration.profiles
+    assert profile.registry == registry_for(rules_for(kubernetes))
 
 
 def test_a_sandbox_refuses_a_configuration_that_names_one(tempting: None) -> None:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -66,13 +66,11 @@ def server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[
 
 def ask(port: int, method: str, path: str, **fields: str) -> tuple[int, str, str]:
     """Return status, body and Location of the answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     body = urlencode(fields) if method == "POST" else None
-    connection.request(method, path, body, {"Content-Type": "application/x-www-form-urlencoded"})
-    answer = connection.getresponse()
-    text = answer.read().decode()
-    connection.close()
-    return answer.status, text, answer.headers.get("Location", "")
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
+        connection.request(method, path, body, {"Content-Type": "application/x-www-form-urlencoded"})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(), answer.headers.get("Location", "")
 
 
 def shown(port: int, base: str) -> str:

@@ -26,7 +26,8 @@ router = Router(tags=["Lessons"])
 
 def _part(access: Access) -> dict[str, Any]:
     part: dict[str, Any] = engines.read(access.sandbox, jobs.lesson_part)
-    return part | {"next": [{"name": other["slug"], "title": other["title"]} for other in part.get("next", ())]}
+    following = part.get("next")
+    return part | {"next": [{"name": following["slug"], "title": following["title"]}] if following else []}
 
 
 def _part_after(access: Access) -> Any:

@@ -19,7 +19,7 @@ for (const place of document.querySelectorAll('[data-lesson]')) {
   const sign = document.createElement('em');
   sign.className = 'far';
   sign.textContent = textOf(entry);
-  (place.querySelector('.map-c, .scen-b') ?? place).append(sign);
+  (place.querySelector('.path-l, .scen-b') ?? place).append(sign);
   if (entry.done || !entry.at) continue;
   const link = document.createElement('a');
   link.className = 'lnk';
@@ -30,7 +30,7 @@ for (const place of document.querySelectorAll('[data-lesson]')) {
 
 const far = byId('far');
 if (far) {
-  const cards = [...document.querySelectorAll('.map-c')];
+  const cards = [...document.querySelectorAll('.path-l')];
   const names = cards.length ? cards.map((card) => card.dataset.lesson) : far.dataset.names.trim().split(' ');
   const done = names.filter((name) => lessons[name]?.done).length;
   if (done) far.textContent = say('script.lessons-done', { done, lessons: names.length });

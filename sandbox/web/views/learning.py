@@ -9,10 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from sandbox.content import course as maps
+from sandbox.content.course import chapters_of
 from sandbox.content.shelf import daily_challenge, shelf
 from sandbox.web.drawings import drawing
 from sandbox.web.shared import same_for_all
+from sandbox.words.phrases import listed
 from scheduler_engine.lesson.costs import PRICES
 
 
@@ -21,7 +22,8 @@ from scheduler_engine.lesson.costs import PRICES
 def course(request: HttpRequest) -> HttpResponse:
     lessons = shelf("lessons")
     hours = max(1, round(sum(lesson.minutes for lesson in lessons) / 60))
-    return render(request, "course.html", {"map": maps.draw_map(lessons), "lessons": lessons, "hours": hours})
+    chapters = [(chapter, listed([*chapter.after], len(chapter.after))) for chapter in chapters_of(lessons)]
+    return render(request, "course.html", {"chapters": chapters, "lessons": lessons, "hours": hours})
 
 
 @require_safe

@@ -1,17 +1,15 @@
-"""The pages for learning: the course and its map, the gallery, the challenges."""
+"""The pages for learning: the course and its path, the gallery, the challenges."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
 
-from sandbox.content import course, shelf
+from sandbox.content import shelf
 from sandbox.storage.models import Sandbox
-from scheduler_engine.lesson.model import Lesson
 
 pytestmark = pytest.mark.django_db
 PAGES = {"course": "lessons", "misconceptions": "misconceptions", "challenges": "challenges"}
@@ -74,35 +72,3 @@ def test_a_missing_lesson_opens_nothing() -> None:
     answer = Client().post("/new/", {"lesson": "no-such-lesson"})
     assert answer.status_code in (404, 422)
     assert Sandbox.objects.count() == 0
-
-
-# --- the map of the course ---
-
-
-def lesson(slug: str, group: str, *after: str) -> Lesson:
-    one = shelf.shelf("lessons")[0]
-    return replace(one, slug=slug, after=after, scenario=replace(one.scenario, group=group, title=slug.title()))
-
-
-def test_a_chapter_is_a_row_and_a_line_leads_to_each_lesson_that_builds_on_one() -> None:
-    drawn = course.draw_map(
-        [lesson("a", "One"), lesson("b", "One", "a"), lesson("c", "One", "a"), lesson("d", "Two", "b", "elsewhere")]
-    )
-    assert [[card.lesson.slug for card in chapter.cards] for chapter in drawn.chapters] == [["a", "b", "c"], ["d"]]
-    assert [card.number for chapter in drawn.chapters for card in chapter.cards] == [1, 2, 3, 4]
-    assert drawn.chapters[1].cards[0].after == ("B",), "a lesson off the map has no line"
-    beside, over, down = drawn.lines
-    assert beside == "M92 50H108"
-    assert over.startswith("M50 86Q"), "past the lesson in between"
-    assert down.startswith("M150 86C")
-    assert (drawn.columns, drawn.width, drawn.height) == (3, 300, 200)
-
-
-def test_a_map_without_lessons_is_empty() -> None:
-    assert course.draw_map([]) == course.Map((), 1, 100, 0, ())
-
-
-def test_no_lesson_of_the_course_comes_before_one_that_leads_to_it() -> None:
-    slugs = [one.slug for one in shelf.shelf("lessons")]
-    for one in shelf.shelf("lessons"):
-        assert all(slugs.index(before) < slugs.index(one.slug) for before in one.after if before in slugs), one.slug

@@ -12,7 +12,16 @@ from scheduler_engine.api.validation.names import qualified_name
 from scheduler_engine.api.validation.problems import internal, invalid, required, texts, too_long
 from scheduler_engine.config.schema import declares_expressions
 from scheduler_engine.errors import FieldError
-from scheduler_engine.plugins.expressions import EXPRESSIONS, LONGEST, PARTS, NotCompiled, compile_for
+from scheduler_engine.framework.extender import EXTENDER
+from scheduler_engine.plugins.expressions import (
+    EXPRESSIONS,
+    LONGEST,
+    LONGEST_MESSAGE,
+    PARTS,
+    NotCompiled,
+    compile_for,
+    is_one_line,
+)
 from scheduler_engine.plugins.registry import registry_for
 from scheduler_engine.versions import VERSIONS, Rules, rules_for
 from scheduler_engine.words import say
@@ -27,6 +36,9 @@ NEEDED = {
     "permitTimeoutSeconds": ("permit",),
 }
 """Field → the expressions for which it is: it needs one of them."""
+MESSAGE = "message"
+TAKEN = ("GangScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount", EXTENDER)
+"""Names of Kubernetes' plugins that are not simulated, and the name that the trace gives extenders."""
 qualified = texts(qualified_name)
 
 
@@ -40,21 +52,30 @@ def too_many_expressions(profiles: list[dict[str, Any]]) -> Iterator[FieldError]
 def declared(place: str, name: str, args: dict[str, Any], rules: Rules) -> Iterator[FieldError]:
     """Yield what is wrong with the plugin that ``args`` declare."""
     yield from qualified(name, f"{place}.name")
-    if any(name in registry_for(held) for held in (rules, *map(rules_for, VERSIONS))):
+    if name in TAKEN or any(name in registry_for(held) for held in (rules, *map(rules_for, VERSIONS))):
         yield invalid(f"{place}.name", name, say("expressions.name-taken"))
     if not any(point in args for point in PARTS):
         yield required(f"{place}.args", say("expressions.none", fields=", ".join(PARTS)))
     for field in EXPRESSIONS:
         if field in args:
             yield from _expression(f"{place}.args.{field}", field, args[field])
-    if "\n" in args.get("message", "").strip():
-        yield invalid(f"{place}.args.message", args["message"], say("expressions.line-breaks"))
+    if MESSAGE in args:
+        yield from _message(f"{place}.args.{MESSAGE}", args[MESSAGE])
     for field, points in NEEDED.items():
         if field in args and not any(point in args for point in points):
             yield required(f"{place}.args.{points[-1]}", say("expressions.needed", field=field, needed=points[-1]))
     seconds = args.get("permitTimeoutSeconds", 1)
     if not 0 < seconds <= LONGEST_WAIT:
         yield invalid(f"{place}.args.permitTimeoutSeconds", seconds, f"not in valid range [1, {LONGEST_WAIT}]")
+
+
+def _message(path: str, text: str) -> Iterator[FieldError]:
+    if text and not text.strip():
+        yield invalid(path, text, "must be non-empty if specified")
+    elif not is_one_line(text.strip()):
+        yield invalid(path, text, say("expressions.line-breaks"))
+    elif len(text.encode()) > LONGEST_MESSAGE:
+        yield too_long(path, LONGEST_MESSAGE)
 
 
 def _expression(path: str, field: str, text: str) -> Iterator[FieldError]:

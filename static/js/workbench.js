@@ -65,6 +65,7 @@ document.addEventListener('look-changed', settle);
 addEventListener('resize', settlePlace);
 
 if (view.tab) bring(view.tab);
+if (view.pod || view.node) bring('inspector');
 setTab(view.tab || byId('panel-sentence').dataset.tab || 'filter');
 const pane = new URLSearchParams(location.search).get('panel');
 if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) showPane(pane);

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine import commands, effort
+from scheduler_engine.api.cel.running import Run
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.plugins.expressions.facts import MOST_OPERANDS
 from scheduler_engine.plugins.expressions.points import LONGEST, most_cost
@@ -181,6 +182,9 @@ def test_an_error_ends_the_attempt_and_says_where_it_is(fields: dict[str, str], 
             "args.filter: Required value: messageExpression needs filter",
         ),
         ({"filter": "true", "message": "x\ny"}, 'message: Invalid value: "x\\ny": must not contain line breaks'),
+        ({"filter": "true", "message": "x\ry"}, 'message: Invalid value: "x\\ry": must not contain line breaks'),
+        ({"filter": "true", "message": " "}, 'message: Invalid value: " ": must be non-empty if specified'),
+        ({"filter": "true", "message": "x" * 5121}, "message: Too long: may not be more than 5120 bytes"),
         ({"filtr": "true"}, 'unknown field "profiles[0].pluginConfig[0].args.filtr"'),
         ({"kind": "Filter"}, 'no kind "Filter" is registered for version "scheduler-sandbox/v1"'),
     ],
@@ -195,7 +199,7 @@ def test_wrong_arguments_are_refused_at_their_field_and_change_nothing(fields: d
     assert trace_digest(cluster.simulation) == before
 
 
-@pytest.mark.parametrize("name", ["NodeName", "NodeDeclaredFeatures", "Quiet", "a b"])
+@pytest.mark.parametrize("name", ["NodeName", "NodeDeclaredFeatures", "GangScheduling", "Extender", "Quiet", "a b"])
 def test_it_needs_a_name_that_is_free(name: str) -> None:
     texts = {"Quiet": 'plugin "Quiet" already exists', "a b": "name part must consist of"}
     with pytest.raises(Rejected) as refused:
@@ -268,6 +272,27 @@ def test_a_command_may_cost_a_limited_amount(monkeypatch: pytest.MonkeyPatch) ->
     assert cluster.node_of("web-0") == ""
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"filter": "false", "messageExpression": "'%s' + string(1 / 0)"},
+        {"filter": "'%s' == '' || 1 / 0 > 0"},
+        {"preFilter": "'%s' == '' || 1 / 0 > 0"},
+        {"score": "'%s' == '' ? 1 : 1 / 0"},
+    ],
+    ids=["message", "filter", "preFilter", "score"],
+)
+def test_an_error_costs_what_both_evaluations_cost(fields: dict[str, str]) -> None:
+    texts = {name: text.replace("'%s'", f"[1].map(x, '{'y' * 100}').join('')") for name, text in fields.items()}
+    cluster = Cluster(declaring(**texts)).apply(*NODES[:1], *NODES[2:], make_pod("web")).run(1)
+    assert cluster.simulation.recorder.effort.cost > 40
+
+
+def test_an_evaluation_that_is_too_heavy_costs_its_limit_twice() -> None:
+    cluster = Cluster(declaring(preFilter=HEAVY)).apply(*NODES, make_pod("web")).run(1)
+    assert cluster.simulation.recorder.effort.cost == 2 * most_cost(len(NODES))
+
+
 def test_a_question_costs_nothing_and_changes_nothing() -> None:
     cluster = Cluster(declaring(filter='node.metadata.name == "a"', score="1")).apply(*NODES, make_pod("web")).run(1)
     before = cluster.simulation.recorder.effort.cost, pickle.dumps(cluster.simulation.scheduler.snapshot)
@@ -335,6 +360,38 @@ def test_an_explanation_shows_few_operands_and_short_values() -> None:
     assert shown == [f'"{"x" * 78}…', *["0"] * (MOST_OPERANDS - 1)]
 
 
+def test_the_operands_of_an_explanation_may_cost_as_much_as_one_evaluation() -> None:
+    heavy = "[1, 2, 3, 4, 5, 6, 7, 8, 9].all({0}, [1, 2, 3, 4, 5, 6, 7, 8, 9].all(y, {0} * y > 0))"
+    expression = " || ".join(["pods.size() == 0", *(heavy.format(f"x{number}") for number in range(9))])
+    cluster = Cluster(declaring(filter=expression)).apply(*NODES, make_pod("web")).run(1)
+    costs = []
+    spend = Run.spend
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scheduler_engine.plugins.expressions.plugin.most_cost", lambda nodes: 1000)
+        patch.setattr(Run, "spend", lambda run, cost: (costs.append(cost), spend(run, cost))[1])
+        facts = filter_facts(cluster.simulation.scheduler, cluster.attempts("web")[0].cycle, "a", NAME)
+    assert facts is not None
+    shown = [line.formula for line in lines_of(facts.of("expressions.operand"))]
+    assert shown[:2] == ["0", "true"]
+    assert shown[-1] == "operation cancelled: actual cost limit exceeded"
+    assert sum(costs) < 2500
+
+
+def test_a_message_is_trimmed_and_short() -> None:
+    assert attempt_of(declaring(filter="false", message=" not here ")).verdict("a")[2] == ("not here",)
+    long = f"[1, 2, 3, 4, 5, 6].map(x, '{'y' * 1000}').join('')"
+    for expression in (long, r"'a\rb'", r"'a\nb'", "' '"):
+        fields = {"filter": "false", "message": "not here", "messageExpression": expression}
+        assert attempt_of(declaring(**fields)).verdict("a")[2] == ("not here",)
+
+
+def test_an_error_quotes_the_start_of_a_long_value() -> None:
+    key = f"'{'y' * 9000}' + '{'z' * 900}'"
+    cluster = Cluster(declaring(filter=f"{{'a': true}}[{key}]"))
+    cluster.apply(*NODES, make_pod("web")).run(1)
+    assert 300 < len(cluster.pod("web").conditions[-1]["message"]) < 600
+
+
 # --- Permit ---
 
 GANG = "waiting.size() >= 2"
@@ -365,6 +422,21 @@ def test_a_copy_knows_who_waits() -> None:
         cluster.simulation = copied
         cluster.apply(make_pod("three")).settle()
         assert bound(cluster, "one", "two", "three") == ["one", "two", "three"]
+
+
+def test_a_waiting_pod_is_not_among_the_pods_of_its_node() -> None:
+    cluster = gang("one", "two", permit="requested.cpu == 0 && pods.size() == 0 && waiting.size() > 0")
+    assert bound(cluster, "one", "two") == ["one", "two"]
+
+
+def test_a_waiting_pod_whose_node_is_gone_is_rejected_when_it_is_asked_again() -> None:
+    cluster = gang("one", permit="node.metadata.name != '' && waiting.size() > 1")
+    [place] = [binding.host for binding in cluster.simulation.scheduler.bindings]
+    cluster.delete("Node", place).apply(make_pod("two")).settle()
+    finished = cluster.attempts("one")[0].finished
+    assert finished is not None
+    assert f'nodeinfo not found for node name "{place}"' in finished.message
+    assert bound(cluster, "one", "two") == []
 
 
 def test_a_pod_waits_as_long_as_the_arguments_say() -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from scheduler_engine.api.validation import check_rules
 from scheduler_engine.api.validation.pod_groups import AMOUNT
+from scheduler_engine.errors import Rejected
+from scheduler_engine.testing import Cluster
 from tests.engine.gangs import make_group
 
 WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
@@ -38,3 +40,8 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
 def test_a_wrong_group_has_the_errors_of_its_schema(words: str) -> None:
     spec, errors = WRONG[words]
     assert [str(error) for error in check_rules({**make_group("g", 1), "spec": spec})] == errors
+
+
+def test_a_group_of_none_is_refused_by_the_api_server() -> None:
+    with pytest.raises(Rejected, match="spec.minMember in body should be greater than or equal to 1"):
+        Cluster().apply(make_group("g", 0))

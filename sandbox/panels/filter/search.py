@@ -15,7 +15,7 @@ from scheduler_engine import wording
 from scheduler_engine.framework.facts import SearchFacts, SearchStep
 
 HEIGHT, GAP = 16, 0.6
-"""Of a device: pixels; and percent of the width between two."""
+"""Of a device: pixels; and percent of the width between two, if a device is at least four times as wide."""
 FITS = 2.0
 """Percent of the width that a letter takes."""
 TITLES = {
@@ -85,15 +85,16 @@ def _frame(
 def _drawn(facts: SearchFacts, held: tuple[int, ...], tried: int | None, sign: str) -> Drawing:
     """Draw the devices of the node side by side: those in use, those that the search has, and the one on trial."""
     width = 100 / len(facts.devices)
+    gap = min(GAP, width / 4)
     parts: list[Shapes] = []
     for place, device in enumerate(facts.devices):
         state = "has" if place in held else "used" if place in facts.used else "free"
         wrong = " is-tried" if place == tried and sign != "yes" else ""
-        box = shapes.rect(f"dev {state}{wrong}", place * width + GAP / 2, width - GAP, 0.5, HEIGHT)
+        box = shapes.rect(f"dev {state}{wrong}", place * width + gap / 2, width - gap, 0.5, HEIGHT)
         parts.append((box._replace(title=f"{device}: {say(STATES[state])}"),))
         name = _short(device)
-        if len(name) * FITS < width - GAP:
-            parts.append((Text(f"dev-n {state}", shapes.percent(place * width + GAP), "12.5", name, dx="4"),))
+        if len(name) * FITS < width - gap:
+            parts.append((Text(f"dev-n {state}", shapes.percent(place * width + gap), "12.5", name, dx="4"),))
     return Drawing("fb devs-f", tuple(shape for several in parts for shape in several))
 
 

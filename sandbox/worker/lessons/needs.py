@@ -11,6 +11,8 @@ from scheduler_engine.lesson.pointers import Pointer, pointers
 BINDING_STAGES = tuple(stage.name for stage in STAGES if stage.binding)
 ASKED = {"passes": "filter", "refuses": "filter", "winner": "scores", "victims": "preemption"}
 """Kind of question → the panel that shows its answer."""
+SOLVED_IN = {"configure": "configuration", "fault": "faults", "allow": "bindings", "replica": "leader"}
+"""Kind of a command that solves a task → the panel where people give it; others have forms and buttons in sight."""
 
 
 def needs(lesson: Lesson, number: int) -> list[str]:
@@ -23,6 +25,8 @@ def _of_part(part: Part) -> Iterator[str]:
     yield part.look.tab
     if part.look.pod or part.look.node or part.task:
         yield "inspector"
+    for solution in part.task.right if part.task else ():
+        yield from (SOLVED_IN.get(str(command["kind"]), "") for command in solution)
     if part.question:
         yield ASKED.get(part.question.kind, "")
     for text in (part.text, part.then, part.task.text if part.task else "", *(part.task.hints if part.task else ())):

@@ -2,6 +2,22 @@
 
 from scheduler_engine.api.cel.compiling import NotCompiled
 from scheduler_engine.plugins.expressions.plugin import NAME, PARTS, plugin_class
-from scheduler_engine.plugins.expressions.points import EXPRESSIONS, LONGEST, compile_for
+from scheduler_engine.plugins.expressions.points import (
+    EXPRESSIONS,
+    LONGEST,
+    LONGEST_MESSAGE,
+    compile_for,
+    is_one_line,
+)
 
-__all__ = ["EXPRESSIONS", "LONGEST", "NAME", "PARTS", "NotCompiled", "compile_for", "plugin_class"]
+__all__ = [
+    "EXPRESSIONS",
+    "LONGEST",
+    "LONGEST_MESSAGE",
+    "NAME",
+    "PARTS",
+    "NotCompiled",
+    "compile_for",
+    "is_one_line",
+    "plugin_class",
+]

@@ -14,7 +14,7 @@ from scheduler_engine.api.cel.running import Run
 from scheduler_engine.api.cel.values import CelError, Optional, text_of
 from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.status import Status, error
-from scheduler_engine.plugins.expressions.points import Expression, default_message
+from scheduler_engine.plugins.expressions.points import Expression, default_message, shortened
 from scheduler_engine.plugins.expressions.variables import Moment
 from scheduler_engine.plugins.score_facts import as_it_is
 
@@ -57,40 +57,52 @@ def _result(text: str, ok: bool | None = None) -> Fact:
 def _shown(expression: Expression, moment: Moment, most: int, ok: bool | None = None) -> Iterator[Fact]:
     """Yield the expression, and its operands with their values, each once."""
     yield fact("expressions.expression", ok, expression=_short(expression.text))
-    reading = _Reading(expression.text, expression.compiled.checked, expression.values(moment), most)
-    operands = dict(reading.operands(expression.compiled.root) or ())
-    for text, value in [*operands.items()][:MOST_OPERANDS]:
+    run = Run(expression.values(moment), most)
+    reading = _Reading(expression.text, expression.compiled.checked, run, {})
+    reading.operands(expression.compiled.root)
+    for text, value in reading.found.items():
         yield fact("expressions.operand", text=_short(text), value=_short(value))
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
+    """``run``: what all operands together may cost. ``found``: operand → value, each once, the first ones only."""
+
     text: str
     checked: Checked
-    variables: dict[str, Any]
-    most: int
+    run: Run
+    found: dict[str, str]
 
-    def operands(self, node: Node) -> list[tuple[str, str]] | None:
-        """Return the operands inside a node with their values. None: it is a list or a map, too large to show, so its
-        own operator is shown with its result.
+    def operands(self, node: Node) -> bool:
+        """Find the operands inside a node. Return False if one is a list or a map, too large to show, so that its own
+        operator is shown with its result.
         """
-        if isinstance(node, Const):
-            return []
+        if isinstance(node, Const) or len(self.found) == MOST_OPERANDS:
+            return True
         if isinstance(node, Fold) or _is_path(node):
             return self._alone(node)
-        inside = [self.operands(part) for part in parts_of(node)]
-        if any(held is None for held in inside):
-            return self._alone(node)
-        return [item for held in inside for item in held or ()]
+        before = dict(self.found)
+        if all(self.operands(part) for part in parts_of(node)):
+            return True
+        self.found.clear()
+        self.found.update(before)
+        return self._alone(node)
 
-    def _alone(self, node: Node) -> list[tuple[str, str]] | None:
+    def _alone(self, node: Node) -> bool:
         start, end = node.span
+        text = self.text[start:end]
+        if text in self.found:
+            return True
         try:
-            value = plan(node, self.checked)(Run(self.variables, self.most))
+            value = plan(node, self.checked)(self.run)
         except CelError as problem:
-            return [(self.text[start:end], str(problem))]
+            self.found[text] = str(problem)
+            return True
         value = value.held[0] if isinstance(value, Optional) and value.held else value
-        return None if isinstance(value, (list, dict, Optional)) else [(self.text[start:end], _text(value))]
+        if isinstance(value, (list, dict, Optional)):
+            return False
+        self.found[text] = _text(value)
+        return True
 
 
 def _is_path(node: Node) -> bool:
@@ -107,5 +119,4 @@ def _text(value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+    return shortened(" ".join(text.split()), LONGEST_VALUE)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_engine.api.cel.running import Run
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.facts import Facts
@@ -16,13 +17,20 @@ from scheduler_engine.framework.interface import Handle, Plugin, PluginError, Pr
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Code, Status, unresolvable, unschedulable
 from scheduler_engine.plugins.expressions.facts import failure_facts, score_facts, verdict_facts
-from scheduler_engine.plugins.expressions.points import Expression, compile_for, default_message, most_cost
+from scheduler_engine.plugins.expressions.points import (
+    LONGEST_MESSAGE,
+    Expression,
+    compile_for,
+    default_message,
+    is_one_line,
+    most_cost,
+)
 from scheduler_engine.plugins.expressions.variables import Moment
+from scheduler_engine.timeline import SECOND_US
 
 NAME = "name"
 """The argument that holds the name of the plugin, which its class cannot know."""
 MESSAGE, TIMEOUT = "messageExpression", "permitTimeoutSeconds"
-SECOND_US = 1_000_000
 
 
 class ExpressionPlugin(Plugin):
@@ -44,12 +52,15 @@ class ExpressionPlugin(Plugin):
 
     def answer(self, field: str, moment: Moment, counts: bool = True) -> Any:
         """Return the result of an expression. ``counts``: its cost counts for the present command, as it is not only
-        explained. Raises PluginError.
+        explained; an error costs, too. Raises PluginError.
         """
-        result, cost = self.expression(field).evaluate(moment, self.most_cost)
-        if counts:
-            self.handle.recorder.effort.cost += cost
-        return result
+        most = self.most_cost
+        run = Run({}, most)
+        try:
+            return self.expression(field).evaluate(moment, run)
+        finally:
+            if counts:
+                self.handle.recorder.effort.cost += most - run.left
 
     def judge(self, field: str, moment: Moment, counts: bool = True) -> Status | None:
         """Return why an expression refuses the pod, None if it does not. Raises PluginError."""
@@ -60,15 +71,15 @@ class ExpressionPlugin(Plugin):
         )
 
     def message(self, field: str, moment: Moment, counts: bool) -> str:
-        """Return what ``messageExpression`` gives; ``message`` if that fails, is empty or has several lines."""
+        """Return what ``messageExpression`` gives; ``message`` if that fails, or is empty, too long or not one line."""
         if MESSAGE in self.args and moment.node is not None:
             try:
                 text = str(self.answer(MESSAGE, moment, counts)).strip()
             except PluginError:
                 text = ""
-            if text and "\n" not in text:
+            if text and is_one_line(text) and len(text.encode()) <= LONGEST_MESSAGE:
                 return text
-        return self.args.get("message") or default_message(self.args[field])
+        return self.args.get("message", "").strip() or default_message(self.args[field])
 
     def explain(self, field: str, moment: Moment) -> Facts:
         """Return why an expression gives True or False, or why it fails."""
@@ -123,12 +134,22 @@ class WithPermit(ExpressionPlugin):
         return status, 0
 
     def ask_again(self, pod: Pod, node_name: str, waiting: tuple[Pod, ...]) -> None:
-        """Allow a waiting pod if the expression is true by now. An error rejects it."""
+        """Allow a waiting pod if the expression is true by now. An error, or a node that is gone, rejects it."""
         try:
-            if self.answer("permit", Moment(pod, self.handle.snapshot.get(node_name), waiting)):
+            if self.answer("permit", Moment(pod, self.node_without(pod, node_name), waiting)):
                 self.handle.scheduler.allow_waiting(pod.uid, self.name)
         except PluginError as problem:
             self.handle.scheduler.reject_waiting_pod(pod.uid, self.name, str(problem))
+
+    def node_without(self, pod: Pod, node_name: str) -> NodeInfo:
+        """Return the node of a waiting pod as it was on Permit: the pod is not among its pods. Raises PluginError."""
+        node_info = self.handle.snapshot.get(node_name)
+        if node_info is None:
+            raise PluginError(f'nodeinfo not found for node name "{node_name}"')
+        alone = node_info.clone()
+        if any(info.pod.uid == pod.uid for info in alone.pods):
+            alone.remove_pod(pod)
+        return alone
 
 
 PARTS: dict[str, type[ExpressionPlugin]] = {

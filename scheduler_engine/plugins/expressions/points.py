@@ -26,8 +26,12 @@ COST_OF_ALL = 1_000_000
 """The most that the evaluations for all nodes of a cluster may cost, until each has only the least."""
 LONGEST = 10 * 1024
 """The most bytes of an expression, as of a selector of devices."""
+LONGEST_MESSAGE = 5 * 1024
+"""The most bytes of a message, as in policies of Kubernetes."""
 LONGEST_SHOWN = 60
 """The most characters of an expression that an error shows before and after its place."""
+LONGEST_PROBLEM = 300
+"""The most characters of an error before its place: it may quote any value."""
 KINDS: Mapping[str, type] = {"bool": bool, "int": int, "string": str}
 
 
@@ -67,40 +71,52 @@ class Expression:
         """Return the values of the variables that it reads."""
         return {name: self.point.variables[name].read(moment) for name in self.reads}
 
-    def evaluate(self, moment: Moment, most: int) -> tuple[Any, int]:
-        """Return the result, and what it has cost. Raises PluginError, which says the place in the expression."""
-        values, run = self.values(moment), Run({}, most)
-        run.variables = values
+    def evaluate(self, moment: Moment, run: Run) -> Any:
+        """Return the result. ``run`` has what it may cost, then what is left. Raises PluginError, which says the place
+        in the expression.
+        """
+        most, run.variables = run.left, self.values(moment)
         try:
             result = self.compiled.step(run)
         except CelError as problem:
-            raise PluginError(self._failure(values, most, problem)) from problem
+            raise PluginError(self._failure(run, most, problem)) from problem
         if not self.is_valid(result):
             wanted, found = shown(self.point.result), name_of(result)
             raise PluginError(say("expressions.wrong-result", expression=self.around(0), wanted=wanted, found=found))
-        return result, most - run.left
+        return result
 
     def is_valid(self, result: Any) -> bool:
         kind = KINDS[str(self.point.result[0])]
         plain = kind is bool or not isinstance(result, (bool, Uint))
         return plain and isinstance(result, kind)
 
-    def _failure(self, values: Mapping[str, Any], most: int, problem: CelError) -> str:
-        """Return an error with its place: the expression is evaluated again, now noting where."""
+    def _failure(self, run: Run, most: int, problem: CelError) -> str:
+        """Return an error with its place: the expression is evaluated again, now noting where. This costs, too."""
+        again = Run(run.variables, most)
         try:
-            plan(self.compiled.root, replace(self.compiled.checked, locates=True))(Run(values, most))
+            plan(self.compiled.root, replace(self.compiled.checked, locates=True))(again)
         except CelError as located:
             problem = located
-        at = problem.at or 0
-        line, column = place_of(self.text, at)
-        expression = self.around(at)
-        return say("expressions.failed", problem=str(problem), line=line, column=column, expression=expression)
+        run.left = max(0, run.left) + max(0, again.left) - most
+        line, column = place_of(self.text, problem.at or 0)
+        text, expression = shortened(str(problem), LONGEST_PROBLEM), self.around(problem.at or 0)
+        return say("expressions.failed", problem=text, line=line, column=column, expression=expression)
 
     def around(self, at: int) -> str:
         """Return the text near an offset, in one line."""
         start, end = max(0, at - LONGEST_SHOWN), at + LONGEST_SHOWN
         cut = f"{'…' if start else ''}{self.text[start:end]}{'…' if end < len(self.text) else ''}"
         return " ".join(cut.split())
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the start of a text that has more than ``most`` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def is_one_line(text: str) -> bool:
+    """Return True for a text without line breaks."""
+    return "\n" not in text and "\r" not in text
 
 
 def default_message(text: str) -> str:

@@ -119,3 +119,15 @@ def test_many_nodes_by_reason_have_the_film_too() -> None:
     (group,) = PANELS["filter"].stats(world, view)["groups"]
     assert group["film"]["frames"][-1]["title"] == "not enough"
     assert 'data-film-of="1 n"' in panel_html("filter", world, node="n", plugin="DynamicResources", group="reason")
+
+
+def test_each_of_many_devices_has_a_width() -> None:
+    parts = [offered(*"a" * 128), offered(*"b" * 122)]
+    for number, part in enumerate(parts):
+        part["metadata"]["name"] = f"s{number}"
+        part["spec"]["pool"]["resourceSliceCount"] = len(parts)
+        for device in part["spec"]["devices"]:
+            device["name"] = f"{device['name']}-{number}"
+    world = after(*parts, claim("one"), using("p", "one"))
+    shapes = row(world)["film"]["frames"][0]["drawing"].shapes
+    assert [shape.width for shape in shapes] == ["0.30%"] * 250

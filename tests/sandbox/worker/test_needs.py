@@ -42,3 +42,11 @@ def test_a_part_adds_what_it_names_and_takes_nothing_away() -> None:
 def test_a_lesson_uses_panels_that_exist(slug: str) -> None:
     lesson = lessons()[slug].lesson
     assert {*needs(lesson, len(lesson.parts))} <= {*PANES, *(name for name, panel in PANELS.items() if panel.tab)}
+
+
+@pytest.mark.parametrize(
+    ("slug", "number", "panel"),
+    [("the-fewest-nodes", 0, "configuration"), ("assume-and-bind", 6, "faults"), ("two-leaders-at-once", 6, "leader")],
+)
+def test_a_task_shows_the_panels_in_which_it_can_be_solved(slug: str, number: int, panel: str) -> None:
+    assert panel in needs(lessons()[slug].lesson, number)

@@ -5,6 +5,7 @@ The latest event before the end of a question counts, so the last of several att
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from scheduler_engine.lesson.ends import Why
@@ -23,11 +24,14 @@ from scheduler_engine.queue.lanes import (
 )
 from scheduler_engine.scenario.attempts import Attempt
 from scheduler_engine.scenario.expectations import failures_of
+from scheduler_engine.scenario.why import agrees, refusal_facts
 from scheduler_engine.trace import events as ev
 
 BOUND = "bound"
 LANES = (BOUND, ACTIVE_Q, BACKOFF_Q, ERROR_BACKOFF_Q, UNSCHEDULABLE_PODS, GATED)
 """The possible places of a pod."""
+MOST_EXPLAINED = 30
+"""Nodes of an answer whose refusal is explained by facts."""
 
 
 # --- results of the filters ------------------------------------------------------------------------------------------
@@ -40,7 +44,12 @@ def _filtered(window: Window, question: Question) -> Attempt | None:
 
 def _verdicts(window: Window, attempt: Attempt, names: tuple[str, ...]) -> dict[str, Why]:
     known = {*window.snapshot(attempt)}
-    return {node: _verdict(attempt, node, node in known) for node in names}
+    verdicts = {node: _verdict(attempt, node, node in known) for node in names}
+    for node in [node for node, why in verdicts.items() if why.key == "refused"][:MOST_EXPLAINED]:
+        facts = refusal_facts(window.run.simulation, attempt, node)
+        if facts is not None and agrees(facts, attempt.verdict(node)):
+            verdicts[node] = replace(verdicts[node], facts=facts)
+    return verdicts
 
 
 def _verdict(attempt: Attempt, node: str, known: bool) -> Why:

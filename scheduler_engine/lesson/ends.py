@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler_engine.framework.extension_points import STAGE_INDEX
+from scheduler_engine.framework.facts import Facts
 from scheduler_engine.trace import events as ev
 
 SKIPPED = "skipped"
@@ -18,10 +19,11 @@ AT = (*STAGE_INDEX, ATTEMPT)
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """A reason as data: ``key`` names a sentence, ``values`` fill it."""
+    """A reason as data: ``key`` names a sentence, ``values`` fill it. ``facts``: what a plugin looked at for it."""
 
     key: str
     values: dict[str, Any] = field(default_factory=dict)
+    facts: Facts | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

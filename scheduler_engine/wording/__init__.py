@@ -79,6 +79,12 @@ def brief(facts: Facts) -> str:
     return worded(facts.says, "brief")
 
 
+def excess(facts: Facts) -> str:
+    """Return the first sum that is above its limit, "" if there is none."""
+    sums = (item for item in facts.shown if item.ok is False and "{sign}" in str(ROWS[item.key].get("formula")))
+    return next((worded(item, "formula") for item in sums), "")
+
+
 def lines(facts: Facts) -> tuple[Line, ...]:
     """Return the arithmetic, for those who want to check it."""
     return lines_of(facts.shown)

@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed
 from sandbox.words.say import say
+from scheduler_engine import wording
 from scheduler_engine.framework.events import ACTION_NAMES
 from scheduler_engine.lesson.ends import Why
 
@@ -44,6 +45,7 @@ OBJECTS = {
     "resource.k8s.io/ResourceClaim": "reveal.object-resource-claim",
     "resource.k8s.io/ResourceSlice": "reveal.object-resource-slice",
     "resource.k8s.io/DeviceClass": "reveal.object-device-class",
+    "podgroups.v1alpha1.scheduling.x-k8s.io": "reveal.object-pod-group",
 }
 """Resource of a cluster event → key of its name."""
 ACTIONS = {
@@ -94,6 +96,16 @@ def _reasons(key: str, values: Mapping[str, Any]) -> str:
     return say(key, **{**values, "reasons": "; ".join(values["reasons"])})
 
 
+def _refused(values: Mapping[str, Any]) -> str:
+    """Add the explanation by facts, unless it only repeats the plugin's message."""
+    text, facts = _reasons("reveal.refused", values), values["facts"]
+    said = "" if facts is None else wording.sentence(facts)
+    if not said or any(reason in said for reason in values["reasons"]):
+        return text
+    total = wording.excess(facts)
+    return say("reveal.because-sum", text=text, because=said, sum=total) if total else f"{text} {said}"
+
+
 def _about(key: str, values: Mapping[str, Any]) -> str:
     """Return a sentence with the short name of a pod."""
     return say(key, **{**values, "pod": short_name(values["pod"])})
@@ -131,7 +143,7 @@ WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "nowhere": lambda values: say("reveal.nowhere", pod=short_name(values["pod"])),
     "only": lambda values: say("reveal.only"),
     "passes": lambda values: say("reveal.passes"),
-    "refused": lambda values: _reasons("reveal.refused", values),
+    "refused": _refused,
     "says": lambda values: _reasons("reveal.says", values),
     "search-ended": lambda values: say("reveal.search-ended"),
     "stays-beside": partial(_about, "reveal.stays-beside"),
@@ -152,4 +164,4 @@ WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
 
 def reason_text(why: Why) -> str:
     """Return a reason in one or two sentences. Raises ``KeyError`` for an unknown reason."""
-    return WORDED[why.key](why.values)
+    return WORDED[why.key]({**why.values, "facts": why.facts})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from itertools import product
 
 import pytest
@@ -51,9 +52,9 @@ REASONS = re.compile(r"(refuses it|It says|rejected it in its last attempt|got n
 """A plugin's message is quoted verbatim, as kubectl shows it."""
 
 
-def raw(text: str) -> list[str]:
+def raw(text: str, known: Container[str] = KNOWN) -> list[str]:
     """Return the parts of a reveal that no learner can read."""
-    names = [name for name in CAMEL.findall(REASONS.sub("", text)) if name not in KNOWN]
+    names = [name for name in CAMEL.findall(REASONS.sub("", text)) if name not in known]
     return [*names, *(phrase for phrase in PHRASES if phrase in text)]
 
 
@@ -102,4 +103,53 @@ def test_no_reveal_and_no_missing_point_holds_a_raw_name(slug: str) -> None:
         assert [text for row in missing for text in row.wrong if any(phrase in text for phrase in PHRASES)] == []
         play(simulation, part.way)
         reveals = part_reveals(part, simulation, since) if part.question else []
-        assert [(text, names) for text in reveals if (names := raw(text))] == []
+        own = {name for profile in simulation.scheduler.profiles.values() for name in profile.plugins}
+        assert [(text, names) for text in reveals if (names := raw(text, KNOWN | own))] == []
+
+
+def reasons_of(slug: str, number: int) -> dict[str, str]:
+    """Return choice → its reason, at the question of a part of a lesson."""
+    lesson = lessons()[slug].lesson
+    simulation = lesson.scenario.open()
+    for part in lesson.parts[:number]:
+        play(simulation, part.way)
+    since = len(simulation.recorder.entries)
+    part = lesson.parts[number]
+    assert part.question is not None
+    play(simulation, part.way)
+    view = RunView(simulation)
+    points = compare(part.question, since, Sight(simulation.recorder, lambda _: view), ())
+    assert points is not None
+    return {row["choice"]: row["why"] for row in points["rows"]}
+
+
+@pytest.mark.parametrize(
+    ("slug", "number", "choice", "why"),
+    [
+        pytest.param(
+            "a-scheduling-cycle",
+            2,
+            "node-b2",
+            "NodeResourcesFit refuses it: Insufficient cpu. node-b2 does not have enough cpu left for web-1. "
+            "1000m used + 1500m requested = 2500m > 2000m allocatable.",
+            id="with the sum",
+        ),
+        pytest.param(
+            "taints-and-tolerations",
+            0,
+            "node-g1",
+            "TaintToleration refuses it: node(s) had untolerated taint {dedicated: gpu}. "
+            "node-g1 has the taint dedicated=gpu:NoSchedule, which web-1 does not tolerate.",
+            id="without a sum",
+        ),
+        pytest.param(
+            "write-a-filter-in-one-line",
+            0,
+            "node-b",
+            "OnlySmallNodes refuses it: node is too large.",
+            id="nothing twice",
+        ),
+    ],
+)
+def test_a_refusal_is_explained_by_facts(slug: str, number: int, choice: str, why: str) -> None:
+    assert reasons_of(slug, number)[choice] == why

@@ -43,5 +43,5 @@ def test_a_wrong_group_has_the_errors_of_its_schema(words: str) -> None:
 
 
 def test_a_group_of_none_is_refused_by_the_api_server() -> None:
-    with pytest.raises(Rejected, match="spec.minMember in body should be greater than or equal to 1"):
+    with pytest.raises(Rejected, match=r"spec\.minMember in body should be greater than or equal to 1"):
         Cluster().apply(make_group("g", 0))

@@ -162,5 +162,5 @@ def _changed(current: Mapping[str, Any], default: Mapping[str, Any]) -> Iterator
 
 def _short(value: Any) -> str:
     """Return the value as YAML on one line."""
-    text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False)
+    text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False, allow_unicode=True)
     return text.removesuffix("...\n").strip()

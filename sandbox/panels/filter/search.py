@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 from sandbox.panels.drawing import shapes
@@ -16,6 +18,8 @@ from scheduler_engine.framework.facts import SearchFacts, SearchStep
 
 HEIGHT, GAP = 16, 0.6
 """Of a device: pixels; and percent of the width between two, if a device is at least four times as wide."""
+MOST_APART = 40
+"""The most devices that have a box each. Of more, neighbours in the same state share one: a film has many frames."""
 FITS = 2.0
 """Percent of the width that a letter takes."""
 TITLES = {
@@ -87,15 +91,29 @@ def _drawn(facts: SearchFacts, held: tuple[int, ...], tried: int | None, sign: s
     width = 100 / len(facts.devices)
     gap = min(GAP, width / 4)
     parts: list[Shapes] = []
-    for place, device in enumerate(facts.devices):
-        state = "has" if place in held else "used" if place in facts.used else "free"
-        wrong = " is-tried" if place == tried and sign != "yes" else ""
-        box = shapes.rect(f"dev {state}{wrong}", place * width + gap / 2, width - gap, 0.5, HEIGHT)
-        parts.append((box._replace(title=f"{device}: {say(STATES[state])}"),))
-        name = _short(device)
-        if len(name) * FITS < width - gap:
-            parts.append((Text(f"dev-n {state}", shapes.percent(place * width + gap), "12.5", name, dx="4"),))
+    for (state, wrong, _), places in groupby(range(len(facts.devices)), partial(_look, facts, held, tried, sign)):
+        first, *others = places
+        title = _titled(facts.devices[first], [facts.devices[place] for place in others], say(STATES[state]))
+        start, length = first * width + gap / 2, (1 + len(others)) * width - gap
+        box = shapes.rect(f"dev {state}{wrong}", start, length, 0.5, HEIGHT)
+        parts.append((box._replace(title=title),))
+        name = "" if others else _short(facts.devices[first])
+        if name and len(name) * FITS < width - gap:
+            parts.append((Text(f"dev-n {state}", shapes.percent(first * width + gap), "12.5", name, dx="4"),))
     return Drawing("fb devs-f", tuple(shape for several in parts for shape in several))
+
+
+def _look(facts: SearchFacts, held: tuple[int, ...], tried: int | None, sign: str, place: int) -> tuple[str, str, int]:
+    """Return the state of a device, the class of one that is refused, and what keeps it apart from its neighbours."""
+    state = "has" if place in held else "used" if place in facts.used else "free"
+    wrong = " is-tried" if place == tried and sign != "yes" else ""
+    return state, wrong, place if len(facts.devices) <= MOST_APART else 0
+
+
+def _titled(first: str, others: list[str], state: str) -> str:
+    if not others:
+        return f"{first}: {state}"
+    return say("search.several", first=first, last=others[-1], state=state)
 
 
 STATES = {"has": "search.has-it", "used": "search.another-has-it", "free": "devices.free"}

@@ -6,8 +6,9 @@ from django import forms
 
 from sandbox.web.forms import shapes
 from sandbox.web.forms.adding import AddForm
-from sandbox.web.forms.devices import CLAIM_KINDS, device_claim, device_class, resource_slice
+from sandbox.web.forms.devices import CLAIM_KINDS, device_claim, device_class, resource_slice, with_kinds
 from sandbox.web.forms.fields import namespace, text
+from sandbox.web.forms.manifests import Manifest
 from sandbox.web.forms.rows import Rows
 from sandbox.web.presets.fields import DEVICE_CLAIMS, DEVICE_CLASSES, DEVICES
 from sandbox.words.say import say
@@ -28,6 +29,13 @@ class SliceForm(AddForm):
     node = text("forms.slice-node", "forms.slice-node-hint", example="node-1")
     driver = text("forms.driver", "forms.driver-hint", "gpu.example.com")
     devices = Rows("forms.devices", "forms.devices-hint", shapes.DEVICE)
+
+    def manifest_for(self, now: Manifest) -> Manifest:
+        manifest = self.manifest()
+        spec, existing = manifest["spec"], (now.get("spec") or {}).get("devices") or []
+        if "devices" not in spec:
+            return manifest
+        return manifest | {"spec": spec | {"devices": with_kinds(spec["devices"], existing)}}
 
 
 class DeviceClassForm(AddForm):

@@ -10,6 +10,8 @@ from sandbox.web.forms.members import Data, Row, Values, namespace_of, parts_of,
 API_VERSION = "resource.k8s.io/v1"
 CLAIM_KINDS = ("ResourceClaimTemplate", "ResourceClaim")
 BOOLEANS = {"true": True, "false": False}
+TEXTS = ("string", "version")
+"""Kinds of attributes whose text may look like that of another kind."""
 
 
 def resource_slice(name: str, data: Values) -> Manifest:
@@ -33,6 +35,28 @@ def _attribute(text: str) -> Manifest:
         return {"bool": BOOLEANS[text]}
     value = whole_number(text)
     return {"int" if isinstance(value, int) else "string": value}
+
+
+def with_kinds(devices: list[Manifest], existing: list[Data | None]) -> list[Manifest]:
+    """Return devices whose attributes are strings or versions where they are in ``existing``.
+
+    A device is that of its name; if there is none, the one at its place.
+    """
+    named = {device.get("name"): device for device in existing if device}
+    at_place = dict(enumerate(existing))
+    result = []
+    for place, device in enumerate(devices):
+        now = (named.get(device.get("name")) or at_place.get(place) or {}).get("attributes") or {}
+        attributes = {
+            name: _of_kind(value, now.get(name) or {}) for name, value in device.get("attributes", {}).items()
+        }
+        result.append(device | ({"attributes": attributes} if attributes else {}))
+    return result
+
+
+def _of_kind(attribute: Manifest, now: Data) -> Manifest:
+    kind = next((kind for kind in TEXTS if kind in now), None)
+    return attribute if kind is None else {kind: _value(attribute)}
 
 
 def device_class(name: str, data: Values) -> Manifest:

@@ -11,6 +11,7 @@ from sandbox.panels.configuration.panel import stats
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from tests.engine.cluster import node, pod
+from tests.engine.expression_plugin import declaring
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 
@@ -314,3 +315,8 @@ def test_admission_plugins_are_shown_as_they_are_switched() -> None:
         [row] = stats(World.fold(simulation.recorder.entries), View())["admission"]
         shown.append((row["plugin"], row["enabled"]))
     assert shown == [("LimitPodHardAntiAffinityTopology", on) for on in (False, True, True, False)]
+
+
+def test_a_text_in_another_script_is_shown_as_it_was_written() -> None:
+    [profile] = declaring(filter="true", message="ノード is “full”")["profiles"]
+    assert "Own.message is ノード is “full”; by default it is not set." in differs([profile])[MINE]

@@ -121,13 +121,22 @@ def test_many_nodes_by_reason_have_the_film_too() -> None:
     assert 'data-film-of="1 n"' in panel_html("filter", world, node="n", plugin="DynamicResources", group="reason")
 
 
-def test_each_of_many_devices_has_a_width() -> None:
+def test_many_devices_share_boxes_unless_one_differs() -> None:
     parts = [offered(*"a" * 128), offered(*"b" * 122)]
     for number, part in enumerate(parts):
         part["metadata"]["name"] = f"s{number}"
         part["spec"]["pool"]["resourceSliceCount"] = len(parts)
         for device in part["spec"]["devices"]:
             device["name"] = f"{device['name']}-{number}"
-    world = after(*parts, claim("one"), using("p", "one"))
-    shapes = row(world)["film"]["frames"][0]["drawing"].shapes
-    assert [shape.width for shape in shapes] == ["0.30%"] * 250
+    chosen = [{"cel": {"expression": "device.attributes['d.example'].model == 'b'"}}]
+    world = after(*parts, claim("one", selectors=chosen), using("p", "one"))
+    frames = row(world)["film"]["frames"]
+    assert [(shape.width, shape.title) for shape in frames[0]["drawing"].shapes] == [
+        ("99.90%", "p/d0-0 to p/d121-1: free")
+    ]
+    assert [(shape.classes, shape.width) for shape in frames[2]["drawing"].shapes] == [
+        ("dev free", "0.30%"),
+        ("dev free is-tried", "0.30%"),
+        ("dev free", "99.10%"),
+    ]
+    assert states(frames[-1]) == ["dev free", "dev has", "dev free"]

@@ -77,6 +77,42 @@ def test_a_form_shows_its_own_manifest_again(manifest: dict[str, Any]) -> None:
     assert hidden_paths(form.manifest(), again.manifest()) == []
 
 
+SLICE = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  driver: d
+  nodeName: n
+  pool: {name: n, generation: 1, resourceSliceCount: 1}
+  devices:
+  - name: g
+    attributes: {driver: {version: 1.2.3}, model: {string: "16"}, ecc: {string: "true"}, cores: {int: 3}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "changed"),
+    [
+        ("g", "driver=1.2.4, model=16, ecc=true, cores=3", {"driver": {"version": "1.2.4"}}),
+        ("g", "driver=1.2.3, model=17, ecc=true, cores=4", {"model": {"string": "17"}, "cores": {"int": 4}}),
+        ("g", "driver=1.2.3, model=16, ecc=false, cores=x", {"ecc": {"string": "false"}, "cores": {"string": "x"}}),
+        ("h", "driver=1.2.3, model=16, ecc=true, cores=3", {}),
+    ],
+)
+def test_a_changed_attribute_of_a_device_keeps_its_kind(name: str, attributes: str, changed: dict[str, Any]) -> None:
+    now = yaml.safe_load(SLICE)
+    before = form_of("ResourceSlice").of(now)
+    data = before.data.copy()
+    data["device_name"], data["device_attributes"] = name, attributes
+    after = type(before)(data)
+    assert before.is_valid()
+    assert after.is_valid()
+    [device] = overlay(now, before.manifest_for(now), after.manifest_for(now))["spec"]["devices"]
+    [was] = now["spec"]["devices"]
+    assert device == {"name": name, "attributes": was["attributes"] | changed}
+
+
 def spoilt(value: Any, draw: st.DataObject) -> Any:
     """Return the value with junk in random places."""
     if draw.draw(st.integers(0, 11)) == 0:

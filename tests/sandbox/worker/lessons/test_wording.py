@@ -46,7 +46,8 @@ OWN = {
 PHRASES = ("the trace does not tell", "what stands before it", "held back by", "ScheduleAttempt", "UnschedulablePod")
 CAMEL = re.compile(r"\b[A-Za-z][a-z0-9]*[a-z0-9][A-Z]\w*")
 OF_PREEMPTION = ("preemptionPolicy", "PodDisruptionBudget")
-KNOWN = {*REGISTRY, *LANES, *(resource.rpartition("/")[2] for resource in OBJECTS), "PreFilter", *OF_PREEMPTION}
+KINDS = ("PodGroup", *(resource.rpartition("/")[2] for resource in OBJECTS))
+KNOWN = {*REGISTRY, *LANES, *KINDS, "PreFilter", *OF_PREEMPTION}
 """Names that learners meet elsewhere: plugins, lanes, kinds, a field."""
 REASONS = re.compile(r"(refuses it|It says|rejected it in its last attempt|got no node\.)[^\n]*")
 """A plugin's message is quoted verbatim, as kubectl shows it."""

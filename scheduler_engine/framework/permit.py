@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 PODS_TO_ACTIVATE = "kubernetes.io/pods-to-activate"
 """Key of a tuple of pods. They move to activeQ at the end of the scheduling cycle."""
-QUORUM = "sandbox/quorum"
+QUORUM = "Coscheduling/quorum"
 """Key of a Quorum. It is for the trace only."""
 
 

@@ -83,26 +83,24 @@ def tabs(page: Page) -> list[str]:
 
 def test_panels_come_when_the_lesson_uses_them(lesson: Page, eventually: Eventually) -> None:
     away = ("#panel-inspector", "#panel-bindings", "#panel-faults", "#panel-timeline")
-    assert tabs(lesson) == []
-    assert not any(lesson.locator(panel).is_visible() for panel in away)
+    eventually(lambda: tabs(lesson) == [] and not any(lesson.locator(panel).is_visible() for panel in away))
     lesson.locator(".ptr[data-point='pod:default/web-1']").click()
-    eventually(lambda: lesson.locator("#panel-inspector").is_visible())
+    eventually(lambda: lesson.locator("#panel-inspector").is_visible() and "pod=" in lesson.url)
     lesson.reload()
     connected(lesson)
-    assert lesson.locator("#panel-inspector").is_visible()
+    eventually(lambda: lesson.locator("#panel-inspector").is_visible())
     go_on(lesson, eventually)
     go_on(lesson, eventually)
     go_on(lesson, eventually)
     eventually(lambda: tabs(lesson) == ["Filter", "Scores"])
     assert not lesson.locator("#panel-timeline").is_visible()
     lesson.locator("#all-panels").click()
-    assert len(tabs(lesson)) > 2
-    assert all(lesson.locator(panel).is_visible() for panel in away)
+    eventually(lambda: len(tabs(lesson)) > 2 and all(lesson.locator(panel).is_visible() for panel in away))
     lesson.reload()
     connected(lesson)
-    assert len(tabs(lesson)) > 2
+    eventually(lambda: len(tabs(lesson)) > 2)
     lesson.locator("#all-panels").click()
-    assert not lesson.locator("#panel-timeline").is_visible()
+    eventually(lambda: not lesson.locator("#panel-timeline").is_visible())
 
 
 def test_reloading_keeps_the_place(lesson: Page, eventually: Eventually) -> None:

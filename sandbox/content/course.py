@@ -29,21 +29,17 @@ class Chapter:
 
 def chapters_of(lessons: Sequence[Lesson]) -> tuple[Chapter, ...]:
     """Return the path through lessons in their order. Neighbours with the same group form a chapter."""
-    numbers = {lesson.slug: number for number, lesson in enumerate(lessons, 1)}
+    numbered = list(enumerate(lessons, 1))
 
-    def leading_to(lesson: Lesson) -> list[Lesson]:
-        return [lessons[number - 1] for number in sorted(numbers[slug] for slug in lesson.after if slug in numbers)]
+    def leading_to(lesson: Lesson) -> list[tuple[int, Lesson]]:
+        return [(number, before) for number, before in numbered if before.slug in lesson.after]
 
-    def chapter(title: str, held: Sequence[Lesson]) -> Chapter:
+    def chapter(title: str, held: Sequence[tuple[int, Lesson]]) -> Chapter:
         cards = tuple(
-            Card(
-                lesson,
-                numbers[lesson.slug],
-                tuple((numbers[before.slug], before.title) for before in leading_to(lesson)),
-            )
-            for lesson in held
+            Card(lesson, number, tuple((earlier, before.title) for earlier, before in leading_to(lesson)))
+            for number, lesson in held
         )
-        groups = dict.fromkeys(before.group for lesson in held for before in leading_to(lesson))
+        groups = dict.fromkeys(before.group for _, lesson in held for _, before in leading_to(lesson))
         return Chapter(title, cards, tuple(group for group in groups if group != title))
 
-    return tuple(chapter(title, [*held]) for title, held in groupby(lessons, lambda lesson: lesson.group))
+    return tuple(chapter(title, [*held]) for title, held in groupby(numbered, lambda one: one[1].group))

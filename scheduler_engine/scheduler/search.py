@@ -109,7 +109,7 @@ class Search:
     the one feasible node too many that ended the search; statuses of failed nodes are in ``diagnosis``.
     ``enough``: the origin of ``nodes_to_find``. ``nominated_status``: why the nominated node did not fit when it was
     tried first; ``fails_again``: it also failed in the main search. ``silent``: nodes that extenders excluded without
-    a message; these have no status.
+    a message; these have no status. ``spared``: nodes that pass although an extender complained; these have one.
     """
 
     diagnosis: Diagnosis
@@ -124,6 +124,7 @@ class Search:
     fails_again: bool = False
     failure: str = ""
     silent: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
 
     @property
     def nodes_to_find(self) -> int:
@@ -138,8 +139,7 @@ class Search:
             # The trace needs a reason; the message of the pod does not count these nodes.
             given = unresolvable(say("notes.no-reason-given")).by(EXTENDER)
             statuses = {**statuses, **dict.fromkeys(self.silent, given)}
-        # An extender may complain about a node and yet let it pass.
-        passing = {passes, *(info.name for info in self.feasible)}
+        passing = (passes, *self.spared)
         return [(info, None if info.name in passing else statuses.get(info.name)) for info in self.order]
 
     @property
@@ -205,6 +205,7 @@ def _exclude(search: Search, result: Exclusion) -> None:
     search.feasible = result.passing
     if result.statuses:
         search.diagnosis.node_to_status.statuses = {**search.diagnosis.node_to_status.statuses, **result.statuses}
+        search.spared = tuple(info.name for info in result.passing if info.name in result.statuses)
 
 
 def search_everywhere(

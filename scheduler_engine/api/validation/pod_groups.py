@@ -35,7 +35,7 @@ def _spec_rules(spec: Data) -> Errors:
         yield invalid(path, number, f"{path} in body should be greater than or equal to 1")
     for name, amount in (spec.get("minResources") or {}).items():
         path = f"spec.minResources.{name}"
-        if isinstance(amount, str) and not _AMOUNT.match(amount):
+        if isinstance(amount, str) and not _AMOUNT.fullmatch(amount):
             yield invalid(path, amount, f"{path} in body should match '{AMOUNT}'")
 
 

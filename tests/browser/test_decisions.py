@@ -137,19 +137,30 @@ def test_six_candidates_fall_at_five_rungs_and_the_film_can_be_stepped(page: Pag
 def test_the_film_plays_to_its_end_and_stops(page: Page, eventually: Eventually) -> None:
     open_scenario(page, "preemption-every-rung")
     press(page, eventually, *"sssss")
-    eventually(lambda: page.locator("#film-play").is_visible())
-    page.locator("#film-play").click()
-    assert page.locator("#film-play").get_attribute("aria-pressed") == "true"
-    last = page.locator("#film li").count() - 1
-    eventually(lambda: page.locator("#film-play").get_attribute("aria-pressed") == "false", 30)  # 1.4 s per frame
-    assert page.locator("#film li.is-now").get_attribute("data-frame") == str(last)
+    play_to_the_end(page, "film", eventually)
 
 
-def test_the_search_for_devices_is_a_film_in_the_cell_of_its_node(page: Page, eventually: Eventually) -> None:
+def play_to_the_end(page: Page, film: str, eventually: Eventually) -> None:
+    """Press Play of a film, and wait until it stops at its last frame."""
+    button = page.locator(f"#{film}-play")
+    eventually(button.is_visible)
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    last = page.locator(f"#{film} li").count() - 1
+    eventually(lambda: button.get_attribute("aria-pressed") == "false", 30)  # 1.4 s per frame
+    assert page.locator(f"#{film} li.is-now").get_attribute("data-frame") == str(last)
+
+
+def open_search(page: Page, eventually: Eventually) -> None:
+    """Open the cell of a node on which devices were searched in vain."""
     open_scenario(page, "devices-for-claims")
     press(page, eventually, *"nnnnn")
     page.locator("#tab-filter").click()
     page.locator("[id='f:node-a:DynamicResources']").click()
+
+
+def test_the_search_for_devices_is_a_film_in_the_cell_of_its_node(page: Page, eventually: Eventually) -> None:
+    open_search(page, eventually)
     eventually(lambda: page.locator("#search").is_visible())
     assert page.locator("#search li.is-now").count() == 0
     assert "node-a does not have all devices" in text(page, "#search-why > div:not([hidden])")
@@ -165,16 +176,8 @@ def test_the_search_for_devices_is_a_film_in_the_cell_of_its_node(page: Page, ev
 
 
 def test_the_film_of_a_search_plays_to_its_end_and_goes_with_its_cell(page: Page, eventually: Eventually) -> None:
-    open_scenario(page, "devices-for-claims")
-    press(page, eventually, *"nnnnn")
-    page.locator("#tab-filter").click()
-    page.locator("[id='f:node-a:DynamicResources']").click()
-    eventually(lambda: page.locator("#search-play").is_visible())
-    page.locator("#search-play").click()
-    assert page.locator("#search-play").get_attribute("aria-pressed") == "true"
-    last = page.locator("#search li").count() - 1
-    eventually(lambda: page.locator("#search-play").get_attribute("aria-pressed") == "false", 30)  # 1.4 s per frame
-    assert page.locator("#search li.is-now").get_attribute("data-frame") == str(last)
+    open_search(page, eventually)
+    play_to_the_end(page, "search", eventually)
     page.locator("[id='f:node-a:DynamicResources']").click()
     eventually(lambda: page.locator("#search").count() == 0)
 

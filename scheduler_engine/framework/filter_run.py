@@ -93,7 +93,7 @@ class FilterRun:
                     continue
                 codes = np.full(len(order), everywhere, dtype=np.int32)
             passing = codes & CODE_MASK == PASSED
-            places = np.flatnonzero(passing & (held == UNKNOWN))
+            places = (passing & (held == UNKNOWN)).nonzero()[0]
             unknown = order[places]
             if len(unknown) >= WORTHWHILE:
                 for status, judged in self._together(plugin, Nodes(infos, unknown)) or ():
@@ -108,7 +108,7 @@ class FilterRun:
             codes = np.full(len(order), everywhere, dtype=np.int32)
         self.rest = self.others
         while self.rest and len(order) >= WORTHWHILE:
-            passing = np.flatnonzero(codes & CODE_MASK == PASSED)
+            passing = (codes & CODE_MASK == PASSED).nonzero()[0]
             verdicts = self._together(self.rest[0], Nodes(infos, order[passing]))
             if verdicts is None or (codes & CODE_MASK == UNKNOWN).any():
                 break

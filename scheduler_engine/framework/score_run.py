@@ -36,7 +36,7 @@ def raw_scores(
 
 def _unknown(column: RawScores, slots: SlotArray) -> SlotArray:
     """Return the ``slots`` without a kept score. Usually at most one node has changed since the last pod."""
-    missing: SlotArray = np.flatnonzero(column.known == 0)
+    missing: SlotArray = (column.known == 0).nonzero()[0]
     if not len(missing) or (len(missing) == 1 and len(slots) == len(column.known)):
         return missing
     unknown: SlotArray = slots[column.known.take(slots) == 0]

@@ -298,11 +298,11 @@ def _visit(
         return
     run = framework.filter_run(state, pod, snapshot.slots)
     passed, codes = _ask_in_parts(run, infos, order, search)
-    end, places = len(passed), np.flatnonzero(passed)
+    end, places = len(passed), passed.nonzero()[0]
     if len(places) > search.nodes_to_find:
         end = int(places[search.nodes_to_find]) + 1
         places = places[: search.nodes_to_find]
-    rejected = np.flatnonzero(~passed[:end])
+    rejected = (~passed[:end]).nonzero()[0]
     search.order, search.feasible = Nodes(infos, order[:end]), Nodes(infos, order[places])
     rejections = Rejections(Nodes(infos, order[rejected]), codes[rejected], run.tables)
     search.diagnosis.node_to_status.statuses = rejections
@@ -335,7 +335,7 @@ def _ask_unknown(
     Return which nodes pass, and the number of those before an error (all, if there is none).
     """
     passed = codes & CODE_MASK == PASSED
-    unknown = np.flatnonzero(codes & CODE_MASK == UNKNOWN)
+    unknown = (codes & CODE_MASK == UNKNOWN).nonzero()[0]
     passes_before, more = np.cumsum(passed)[unknown].tolist() if len(unknown) else [], 0
     for place, before in zip(unknown.tolist(), passes_before, strict=True):
         if before + more > more_to_find:

@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_engine.errors import FieldError
 from scheduler_engine.lesson.ends import AT
+from scheduler_engine.lesson.figures import FigureShape
 from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.format import KEYS as SCENARIO_KEYS
@@ -55,6 +56,7 @@ LOOK = Fields(
 PART_KEYS: dict[str, Shape] = {
     "title": Text(say("lesson-keys.heading"), (), 80),
     "text": MARKDOWN,
+    "figure": FigureShape(),
     "look": LOOK,
     "predict": QUESTION,
     "question": QUESTION,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from scheduler_engine.api.loading import DEFAULT_LIMITS
 from scheduler_engine.api.parsing import Limits, Place
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.framework.interface import Plugin
+from scheduler_engine.lesson.figures import figure_from, refused_by_kubernetes
 from scheduler_engine.lesson.format import KIND, LESSON
 from scheduler_engine.lesson.model import Item, Lesson, Look, Option, Part, Question, Steps, Task, WrongWay
 from scheduler_engine.lesson.predictions import KINDS
@@ -62,7 +64,10 @@ def read_lesson(
     scenario = Scenario(slug, **fields, setup=setup, then=(), origin=Origin(name, document.place), plugins=own.known)
     more: Data = {key: data[key] for key in OF_LESSON if key in data}
     more |= {key: tuple(data[key]) for key in LISTS if key in data}
-    return Lesson(slug, scenario, tuple(_part(part) for part in data["parts"]), **more)
+    parts = tuple(
+        _part(part, replace(scenario, slug=f"{slug}-{number}")) for number, part in enumerate(data["parts"], 1)
+    )
+    return Lesson(slug, scenario, parts, **more)
 
 
 def _problems(data: Data, plugins: Sequence[type[Plugin]]) -> list[FieldError]:
@@ -81,7 +86,9 @@ def _problems(data: Data, plugins: Sequence[type[Plugin]]) -> list[FieldError]:
     if not problems and own in data.get("differs", {}):
         problems.append(FieldError(f"differs.{own}", "FieldValueForbidden", say("lesson-errors.own-version")))
     gates_judged = any(error.path.startswith("feature_gates") for error in problems)
-    return problems + _refused_in(data, gates_judged, plugins)
+    in_figures = () if problems else _figures(data)
+    refused = [error for path, figure in in_figures for error in refused_by_kubernetes(figure, data, path)]
+    return problems + _refused_in(data, gates_judged, plugins) + refused
 
 
 def _refused_in(data: Data, gates_judged: bool, plugins: Sequence[type[Plugin]]) -> list[FieldError]:
@@ -98,7 +105,7 @@ def _refused_in(data: Data, gates_judged: bool, plugins: Sequence[type[Plugin]])
 
 
 def _rename_on(data: Data, root: Place) -> None:
-    for path, steps, _ in _step_lists(data):
+    for path, steps, _ in [*_step_lists(data), *_steps_of_figures(data)]:
         rename_on(steps, root, path)
 
 
@@ -116,6 +123,19 @@ def _step_lists(data: Data) -> Iterator[tuple[str, Any, bool]]:
                 yield f"{path}.right[{place}]", way, place == 0
 
 
+def _steps_of_figures(data: Data) -> Iterator[tuple[str, Any, bool]]:
+    for path, figure in _figures(data):
+        for key in ("setup", "then"):
+            yield f"{path}.{key}", figure.get(key), False
+
+
+def _figures(data: Data) -> Iterator[tuple[str, Data]]:
+    """Yield the path of every figure, and the figure as written."""
+    for number, part in enumerate(_list(data.get("parts"))):
+        if isinstance(part, dict) and isinstance(part.get("figure"), dict):
+            yield f"parts[{number}].figure", part["figure"]
+
+
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
@@ -124,7 +144,8 @@ def _steps(steps: list[Data]) -> Steps:
     return tuple(command_from(step) for step in steps if [*step] != ["expect"])
 
 
-def _part(data: Data) -> Part:
+def _part(data: Data, around: Scenario) -> Part:
+    """Return a part. ``around``: the lesson's scenario, with the name of a figure in this part."""
     asked = data.get("predict", data.get("question"))
     return Part(
         data["text"],
@@ -137,6 +158,7 @@ def _part(data: Data) -> Part:
         say=data.get("say", ""),
         then=data.get("then", ""),
         expect=tuple(data.get("expect", ())),
+        figure=figure_from(data["figure"], around) if "figure" in data else None,
     )
 
 

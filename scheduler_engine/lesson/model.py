@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from scheduler_engine.lesson.figures import Figure
 from scheduler_engine.scenario.model import Scenario
 from scheduler_engine.shapes import Data
 from scheduler_engine.versions import VERSIONS, releases_text
@@ -80,7 +81,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A text (Markdown), alone or with a button (``do``), a question, or a task.
+    """A text (Markdown), alone or with a button (``do``), a question, or a task; perhaps with a figure below the text.
 
     ``predicts``: the question comes before ``do``, which answers it; otherwise it concerns the present state.
     ``then``: Markdown for afterwards. ``expect``: what holds at the end of the part.
@@ -96,6 +97,7 @@ class Part:
     say: str = ""
     then: str = ""
     expect: tuple[Data, ...] = ()
+    figure: Figure | None = None
 
     @property
     def way(self) -> Steps:

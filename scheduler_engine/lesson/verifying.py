@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator, Sequence
 
 from scheduler_engine.errors import Rejected
-from scheduler_engine.lesson import predictions
+from scheduler_engine.lesson import figures, predictions
 from scheduler_engine.lesson.costs import cost
 from scheduler_engine.lesson.model import Lesson, Part, Question, Steps, Task, WrongWay
 from scheduler_engine.lesson.pointers import TAB, Pointer, names_so_far, not_among, pointers, wrong_with
@@ -83,6 +83,8 @@ def _rest(lesson: Lesson, number: int, simulation: Simulation) -> Iterator[Probl
 
 def _part(simulation: Simulation, part: Part, path: str) -> Iterator[Problem]:
     """Go through a part as the lesson does. Raises Rejected when one of its steps is refused."""
+    if part.figure:
+        yield from figures.problems_of(part.figure, f"{path}.figure")
     if part.task:
         yield from _task(simulation, part.task, path)
     if part.question:

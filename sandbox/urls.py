@@ -1,6 +1,6 @@
 """The URLs of the site. Each URL below ``s/<id>/<token>/`` is a capability: knowing it is the right to use it."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from sandbox.content.addresses import PAGES
 from sandbox.web.api import routes
@@ -17,6 +17,7 @@ from sandbox.web.views import (
     expecting,
     exporting,
     faults,
+    figures,
     importing,
     kube,
     leader,
@@ -94,6 +95,8 @@ workbench_patterns = [
     path("embed/state/", embedding.state, name="embed-state"),
     path("embed/differences/", embedding.differences, name="embed-differences"),
     path("lesson/<str:verb>/", lessons.lesson, name="lesson"),
+    path("figure/<int:part>/", figures.of_lesson, name="lesson-figure"),
+    re_path(r"^figure/(?P<part>\d{1,4})(?P<choice>(?:-\d{1,2})+)/$", figures.of_lesson, name="lesson-figure"),
     path("predict/", lessons.predict, name="predict"),
     path("kubectl/", kube.use_kubectl, name="kubectl"),
     path("kubeconfig", kube.kubeconfig, name="kubeconfig"),
@@ -119,6 +122,8 @@ urlpatterns = [
     path("compare/", compare.compare, name="compare"),
     path("open/", embedding.open_link, name="open"),
     path("embed.js", embedding.script, name="embed-script"),
+    path("figures/<slug:name>/", figures.figure, name="figure"),
+    path("embed/figure/<slug:name>/", figures.embedded, name="embed-figure"),
     path("embed/scenario/<slug:slug>/", embedding.story, {"kind": "scenario"}, name="embed-scenario"),
     path("embed/lesson/<slug:slug>/", embedding.story, {"kind": "lesson"}, name="embed-lesson"),
     *(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from uuid import UUID
 
 from sandbox.changes import store
 from sandbox.content.scenarios import story_of, story_text
@@ -12,12 +13,20 @@ from sandbox.storage.models import Sandbox
 from sandbox.worker import jobs
 from sandbox.worker.jobs.importing import UploadedScenario, beginning_of
 from sandbox.worker.jobs.teaching import Learned
-from scheduler_engine.scenario import Scenario
+from scheduler_engine.scenario import Scenario, command_of
 
 
 def open_scenario(scenario: Scenario, token: str = "") -> tuple[Sandbox, str]:
     """Create a sandbox, execute the scenario's setup, and return it with its edit token. ``token``: use this one."""
     return store.create(scenario.title, scenario.slug, token=token, **beginning_of(scenario))
+
+
+def open_played(scenario: Scenario) -> tuple[UUID, str]:
+    """Create a sandbox with setup and steps of a scenario executed. Return its id and its edit token."""
+    beginning = beginning_of(scenario)
+    beginning["setup"] += [command_of(step) for step in scenario.then]
+    sandbox, token = store.create(scenario.title, **beginning)
+    return sandbox.pk, token
 
 
 def open_sides(sides: Iterable[tuple[str, Scenario]]) -> list[tuple[Sandbox, str]]:

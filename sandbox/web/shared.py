@@ -15,6 +15,8 @@ from django.utils.cache import get_conditional_response, patch_vary_headers
 
 View = Callable[..., HttpResponse]
 
+NOT_KEPT = "no-store"
+"""For an answer that lacks something for the moment: it is not cached."""
 FOR_AN_HOUR = "public, max-age=3600"
 """For addresses without a version, whose answer may change soon."""
 
@@ -32,7 +34,7 @@ class CachedResponse:
 def same_for_all(key: Callable[[], Any] = lambda: None, control: str = "no-cache") -> Callable[[View], View]:
     """Make a view that caches its answer, which depends on nothing but the path and ``key()``.
 
-    An answer other than 200 is not cached. ``control``: the header Cache-Control.
+    An answer other than 200, or with ``NOT_KEPT``, is not cached. ``control``: the header Cache-Control.
     """
 
     def decorate(view: View) -> View:
@@ -48,7 +50,7 @@ def same_for_all(key: Callable[[], Any] = lambda: None, control: str = "no-cache
                     entry = cache.get(request.path_info)
                     if entry is None or entry[0] != now:
                         response = view(request, *args, **kwargs)
-                        if response.status_code != 200:
+                        if response.status_code != 200 or response.headers.get("Cache-Control") == NOT_KEPT:
                             return response
                         entry = cache[request.path_info] = now, _cached(response)
             return _answer(request, entry[1], control)

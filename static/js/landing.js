@@ -1,5 +1,6 @@
 // Filters the scenarios of the start page by letters and by group.
 
+import { fillFigures } from './figure.js';
 import { matching } from './matching.js';
 import { say } from './words.js';
 
@@ -30,3 +31,5 @@ if (text) {
   group.addEventListener('change', show);
   show();
 }
+
+fillFigures();

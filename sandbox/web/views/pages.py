@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sandbox.changes import store
-from sandbox.changes.opening import open_scenario
+from sandbox.changes.opening import open_played, open_scenario
 from sandbox.changes.study import open_lesson
+from sandbox.content.figures import chosen
 from sandbox.content.scenarios import guide, scenarios, story
 from sandbox.content.shelf import placed_lesson, shelf
 from sandbox.limits.quotas import quotas
@@ -30,8 +31,9 @@ from sandbox.web.presets.clusters import CLUSTERS
 from sandbox.web.presets.configurations import PRESETS
 from sandbox.web.presets.manifests import MANIFESTS
 from sandbox.web.schema.document import DIGESTS
-from sandbox.web.shared import same_for_all
+from sandbox.web.shared import NOT_KEPT, same_for_all
 from sandbox.web.styles import styled
+from sandbox.web.views.figures import drawn
 from sandbox.web.views.importing import KUBECTL
 from sandbox.words.say import say
 from sandbox.worker import jobs
@@ -40,6 +42,8 @@ from sandbox.worker.jobs.exporting import EXPECT
 from sandbox.worker.jobs.exporting import FORMS as EXPORTS
 from scheduler_engine.versions import DEFAULT, RELEASES, VERSIONS, releases_text
 
+HERO = "a-pod-that-grows"
+"""The figure at the top of the landing page."""
 LOOK_AGAIN_SECONDS = "5"
 COMPARED = {
     "default": "configuration=default",
@@ -57,7 +61,8 @@ def landing(request: HttpRequest) -> HttpResponse:
     featured = installed[0].slug if installed else ""
     upload = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
     choices = {"versions": tuple(zip(VERSIONS, RELEASES, strict=True)), "releases": releases_text(VERSIONS)}
-    return render(
+    figure = _hero()
+    response = render(
         request,
         "landing.html",
         {
@@ -65,10 +70,23 @@ def landing(request: HttpRequest) -> HttpResponse:
             "featured": featured,
             "drawing": drawing,
             "lessons": shelf("lessons"),
+            "figure": figure,
+            "figure_base": reverse("figure", args=[HERO]).removesuffix("/"),
             **upload,
             **choices,
         },
     )
+    if not figure:
+        response.headers["Cache-Control"] = NOT_KEPT
+    return response
+
+
+def _hero() -> str:
+    """Return the figure at the top, "" while no worker answers: then the page fetches it."""
+    try:
+        return drawn(HERO)
+    except EngineError:
+        return ""
 
 
 @public_form
@@ -79,6 +97,11 @@ def create(request: HttpRequest) -> HttpResponse:
             return problem(request, 404, say("lesson.no-such"))
         sandbox, token = open_lesson(placed)
         return redirect("workbench", sandbox.pk, token)
+    if name := request.POST.get("figure", ""):
+        found = chosen(name)
+        if found is None:
+            return problem(request, 404, say("figure.none"))
+        return redirect("workbench", *open_played(found[0].scenario(found[1])))
     slug, rules = request.POST.get("scenario", ""), request.POST.get("queue_rules", QUEUE_RULES[0])
     scenario = scenarios().get(slug)
     if slug and scenario is None:

@@ -9,6 +9,7 @@ from sandbox.worker.jobs.answering import difference, fit, fixes, in_step, leave
 from sandbox.worker.jobs.drawing import fragments
 from sandbox.worker.jobs.embedding import embedded
 from sandbox.worker.jobs.exporting import csv, export, mended
+from sandbox.worker.jobs.figures import figure, lesson_figure
 from sandbox.worker.jobs.importing import import_commands, import_preview, import_read, import_scenario, way_to
 from sandbox.worker.jobs.kube import kube_read, kube_watch, kube_write
 from sandbox.worker.jobs.log import arrive, execute, log_until, probe

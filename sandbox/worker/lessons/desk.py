@@ -237,6 +237,7 @@ class Desk:
         return {
             "heading": part.title,
             "text": self.prose(part.text),
+            "figure": self._figure(part),
             "look": asdict(part.look),
             "needs": needs(self.lesson, self.number) if self.lesson else [],
             "say": part.say or "; ".join(command_in(step).summary for step in part.do),
@@ -251,6 +252,12 @@ class Desk:
             "more_hints": len(hints) - shown,
             "then": self.prose(part.then) if done else "",
         }
+
+    def _figure(self, part: Part) -> str:
+        """Return the address of the part's figure, "" = it has none. Sandboxes share that of an installed lesson."""
+        if part.figure is None:
+            return ""
+        return f"figure/{self.number + 1}" if self.studied.text else f"/figures/{part.figure.slug}"
 
     def _task(self, part: Part) -> dict[str, Any] | None:
         if part.task is None:

@@ -1,0 +1,51 @@
+"""Figures: small clusters whose values a reader changes. Each choice has an address."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from sandbox.content.figures import chosen
+from sandbox.pool import engines
+from sandbox.web.access import Access, problem, reads
+from sandbox.web.shared import same_for_all
+from sandbox.words.say import say
+from sandbox.worker import jobs
+
+
+def drawn(name: str) -> str:
+    """Return the HTML of an installed figure. Raises ``KeyError`` if there is none, or ``EngineError``."""
+    found = chosen(name)
+    if found is None:
+        raise KeyError(name)
+    base = reverse("figure", args=[found[0].slug]).removesuffix("/")
+    html = engines.of_file(jobs.figure, name, base, True)
+    assert html is not None, "workers have the same figures"
+    return html
+
+
+@require_safe
+@same_for_all()
+def figure(request: HttpRequest, name: str) -> HttpResponse:
+    """Return an installed figure as it begins, or with the choice at the end of its name."""
+    try:
+        return HttpResponse(drawn(name))
+    except KeyError:
+        return problem(request, 404, say("figure.none"))
+
+
+@reads
+def of_lesson(request: HttpRequest, access: Access, part: int, choice: str = "") -> HttpResponse:
+    """Return the figure in a part, from 1, of the sandbox's own lesson."""
+    html = engines.read(access.sandbox, jobs.lesson_figure, part, choice, f"figure/{part}")
+    return problem(request, 404, say("figure.none")) if html is None else HttpResponse(html)
+
+
+@require_safe
+def embedded(request: HttpRequest, name: str) -> HttpResponse:
+    """Show a figure as a page for an iframe."""
+    if chosen(name) is None:
+        return problem(request, 404, say("figure.none"))
+    return render(request, "embed_figure.html", {"figure": drawn(name), "title": name})

@@ -138,6 +138,7 @@ class Engine:
         self.ended: Interrupted | None = None
         """What ended the job. Python ignores exceptions in callbacks of weak references, so the job may still run."""
         self.log = RemoteLog(self)
+        sys.unraisablehook = _report_ignored
         signal.signal(signal.SIGPROF, self._alarm)
         signal.signal(signal.SIGUSR1, self._stop)
 
@@ -394,6 +395,12 @@ STATES = {
     DEDICATED: State(PATIENCE_SECONDS[SLOW], Engine._check_web_process, IDLE_SECONDS),
 }
 """A fork of the nursery starts as ``quick`` or ``slow``, by its lane. A fork with one sandbox is ``dedicated``."""
+
+
+def _report_ignored(ignored: sys.UnraisableHookArgs) -> None:
+    """Write an exception that Python ignores, but not that a callback did not end the job: the next tick does."""
+    if not isinstance(ignored.exc_value, Interrupted):
+        sys.__unraisablehook__(ignored)
 
 
 def _logs(frame: FrameType | None) -> bool:

@@ -18,7 +18,9 @@ from scheduler_engine.cli.plugins import with_plugins
 from scheduler_engine.cli.running import EXPECTS_NOTHING, played_through
 from scheduler_engine.cli.version import versioned
 from scheduler_engine.errors import Rejected
-from scheduler_engine.lesson import problems_of, read_lesson
+from scheduler_engine.lesson import figures, problems_of, read_lesson
+from scheduler_engine.lesson.figure_file import KIND as FIGURE
+from scheduler_engine.lesson.figure_file import read_figure
 from scheduler_engine.lesson.format import KIND as LESSON
 from scheduler_engine.own_plugins import OwnPlugins
 from scheduler_engine.scenario import read_scenario
@@ -103,11 +105,17 @@ def _checked(name: str, in_folder: bool, version: Version, own: OwnPlugins) -> C
 
 
 def _played(text: bytes, name: str, version: Version, own: OwnPlugins) -> Checked:
-    """Play a scenario or a lesson. Raises Rejected."""
-    if document_in(text, name, FILE_LIMITS, "scenario").data.get("kind") == LESSON:
-        lesson = read_lesson(text, name, FILE_LIMITS, own)
-        problems = problems_of(replace(lesson, scenario=version.of(lesson.scenario)))
+    """Play a scenario, a lesson or a figure. Raises Rejected."""
+    kind = document_in(text, name, FILE_LIMITS, "scenario").data.get("kind")
+    if kind == LESSON:
+        lesson = read_lesson(text, name, FILE_LIMITS, own).under(version.of)
+        problems = problems_of(lesson)
         return Checked(name, lesson.title, FAILED if problems else PASSED, problems)
+    if kind == FIGURE:
+        figure = read_figure(text, name)
+        there = replace(figure, written=version.of(figure.written))
+        problems = [f"{there.written.where(path)}: {text}" for path, text in figures.problems_of(there)]
+        return Checked(name, figure.written.title, FAILED if problems else PASSED, problems)
     scenario = version.of(read_scenario(text, name, FILE_LIMITS, own))
     points, end = played_through(scenario)
     failures = [f"{scenario.where(path)}: {text}" for path, text in points]

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_engine.errors import FieldError
 from scheduler_engine.lesson.ends import AT
-from scheduler_engine.lesson.figures import FigureShape
+from scheduler_engine.lesson.figure_file import FigureShape
 from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.format import KEYS as SCENARIO_KEYS

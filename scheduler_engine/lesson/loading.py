@@ -11,7 +11,7 @@ from scheduler_engine.api.loading import DEFAULT_LIMITS
 from scheduler_engine.api.parsing import Limits, Place
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.framework.interface import Plugin
-from scheduler_engine.lesson.figures import figure_from, refused_by_kubernetes
+from scheduler_engine.lesson.figure_file import figure_from, refused_by_kubernetes
 from scheduler_engine.lesson.format import KIND, LESSON
 from scheduler_engine.lesson.model import Item, Lesson, Look, Option, Part, Question, Steps, Task, WrongWay
 from scheduler_engine.lesson.predictions import KINDS

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from scheduler_engine.lesson.figures import Figure
 from scheduler_engine.scenario.model import Scenario
@@ -99,6 +99,10 @@ class Part:
     expect: tuple[Data, ...] = ()
     figure: Figure | None = None
 
+    def under(self, change: Callable[[Scenario], Scenario]) -> Part:
+        """Return the part with the scenario of its figure changed."""
+        return replace(self, figure=replace(self.figure, written=change(self.figure.written))) if self.figure else self
+
     @property
     def way(self) -> Steps:
         """Return the lesson's own way through this part."""
@@ -125,6 +129,10 @@ class Lesson:
     par: int | None = None
     know: tuple[str, ...] = ()
     differs: Mapping[str, str] = field(default_factory=dict)
+
+    def under(self, change: Callable[[Scenario], Scenario]) -> Lesson:
+        """Return the lesson with its scenario changed, and those of its figures."""
+        return replace(self, scenario=change(self.scenario), parts=tuple(part.under(change) for part in self.parts))
 
     @property
     def title(self) -> str:

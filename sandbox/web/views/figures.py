@@ -37,13 +37,14 @@ def figure(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @reads
-def of_lesson(request: HttpRequest, access: Access, part: int, choice: str = "") -> HttpResponse:
-    """Return the figure in a part, from 1, of the sandbox's own lesson."""
-    html = engines.read(access.sandbox, jobs.lesson_figure, part, choice, f"figure/{part}")
+def of_lesson(request: HttpRequest, access: Access, part: str, choice: str) -> HttpResponse:
+    """Return the figure in a part, from 1, of the sandbox's own lesson. ``choice``: such as ``-3-1``, or ""."""
+    html = engines.read(access.sandbox, jobs.lesson_figure, int(part), choice, f"figure/{part}")
     return problem(request, 404, say("figure.none")) if html is None else HttpResponse(html)
 
 
 @require_safe
+@same_for_all()
 def embedded(request: HttpRequest, name: str) -> HttpResponse:
     """Show a figure as a page for an iframe."""
     if chosen(name) is None:

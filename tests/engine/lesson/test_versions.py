@@ -17,7 +17,7 @@ from tests.engine.lesson.test_lessons import FILES
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_it_holds_under_each_version_or_says_what_differs(path: Path, version: str) -> None:
     lesson = load_lesson(path)
-    there = replace(lesson, scenario=replace(lesson.scenario, kubernetes=version, feature_gates=None))
+    there = lesson.under(lambda scenario: replace(scenario, kubernetes=version, feature_gates=None))
     assert bool(problems_of(there)) == (version in lesson.differs)
 
 

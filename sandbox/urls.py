@@ -1,6 +1,6 @@
 """The URLs of the site. Each URL below ``s/<id>/<token>/`` is a capability: knowing it is the right to use it."""
 
-from django.urls import include, path, re_path
+from django.urls import include, path
 
 from sandbox.content.addresses import PAGES
 from sandbox.web.api import routes
@@ -95,7 +95,7 @@ workbench_patterns = [
     path("embed/state/", embedding.state, name="embed-state"),
     path("embed/differences/", embedding.differences, name="embed-differences"),
     path("lesson/<str:verb>/", lessons.lesson, name="lesson"),
-    re_path(r"^figure/(?P<part>\d{1,4})(?P<choice>(?:-\d{1,2})*)/$", figures.of_lesson, name="lesson-figure"),
+    path("figure/<slug:name>/", figures.of_lesson, name="lesson-figure"),
     path("predict/", lessons.predict, name="predict"),
     path("kubectl/", kube.use_kubectl, name="kubectl"),
     path("kubeconfig", kube.kubeconfig, name="kubeconfig"),

@@ -67,6 +67,8 @@ document.addEventListener('change', ({ target }) => {
 // Enter in a control would send its form, which has no address of its own.
 document.addEventListener('submit', (event) => {
   if (event.target.matches?.('.fig-k')) event.preventDefault();
+  // In the page of somebody else, a sandbox opens beside it.
+  if (event.target.matches?.('.embed .fig-end form')) event.target.target = '_blank';
 }, true);
 
 /** Fill the places of figures that the page only names, such as in the text of a lesson. */

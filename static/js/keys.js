@@ -13,7 +13,9 @@ export function listenToKeys(timeline) {
     const { key, target } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (key === 'Escape') return escape(target);
-    if (target.closest(TYPES) || arrows(event, '.tabs-all', openTab)) return;
+    // To the sliders and switches of a figure a letter means nothing.
+    const types = target.closest(TYPES) && !(/^[a-z]$/.test(key) && target.closest('.fig-k'));
+    if (types || arrows(event, '.tabs-all', openTab)) return;
     if (!target.closest('[role="tab"], [role="separator"], table') && travels(event, timeline)) return;
     if (key === 'x') return expectThis();
     if (key === ' ' && target !== document.body && target.matches(':focus-visible')) return;

@@ -21,6 +21,8 @@ SECONDS = 300
 DOCUMENTED = (503, 507)
 """Statuses of a busy or full server, with a message."""
 FEW_WORDS = 4
+INERT = re.compile(r"<script[^>]* type=\"application/json\"[^>]*>[^<]*</script>")
+"""Data in a page: quotes in it end nothing. With a tag in it, it is no longer that."""
 REFLECTED = re.compile(rf"<{MARK}|\" {MARK}=|{ITS_RESULT}")
 TRY_AGAIN = 1011
 """Close code of a live line that failed."""
@@ -129,6 +131,7 @@ def judged(answer: Answer) -> str:
     if answer.status >= 500 and (answer.status not in DOCUMENTED or len(text.split()) < FEW_WORDS):
         return f"{answer.status} {text[:300]}"
     kind = answer.headers.get("content-type", "")
+    text = INERT.sub("", text)
     if "html" in kind and (match := REFLECTED.search(text)):
         return f"reflected: …{text[max(0, match.start() - 100) : match.end() + 60]}…"
     if answer.body and not kind:

@@ -85,6 +85,8 @@ def test_forms_of_a_page_lead_to_their_routes() -> None:
         ("reflected", Answer(404, HTML, b"<p>no <h0st1le onload=x></p>")),
         ("reflected", Answer(200, HTML, b'<input value="" h0st1le="1">')),
         ("reflected", Answer(200, HTML, b"1787569")),
+        ("", Answer(200, HTML, b'<script id="view" type="application/json">{"pod": "\\" h0st1le=\\"1"}</script>')),
+        ("reflected", Answer(200, HTML, b'<script id="view" type="application/json">{"<h0st1le>": 1}</script>')),
         ("no content type", Answer(200, {}, b"x")),
     ],
 )

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from sandbox.content.figures import chosen
 from sandbox.pool import engines
 from sandbox.web.access import Access, problem, reads
+from sandbox.web.numbers import whole_number
 from sandbox.web.shared import same_for_all
 from sandbox.words.say import say
 from sandbox.worker import jobs
@@ -37,9 +38,11 @@ def figure(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @reads
-def of_lesson(request: HttpRequest, access: Access, part: str, choice: str) -> HttpResponse:
-    """Return the figure in a part, from 1, of the sandbox's own lesson. ``choice``: such as ``-3-1``, or ""."""
-    html = engines.read(access.sandbox, jobs.lesson_figure, int(part), choice, f"figure/{part}")
+def of_lesson(request: HttpRequest, access: Access, name: str) -> HttpResponse:
+    """Return the figure in a part of the sandbox's own lesson. ``name``: the part, from 1, and a choice: ``2-3-1``."""
+    part, dash, choice = name.partition("-")
+    number = whole_number(part, 4)
+    html = engines.read(access.sandbox, jobs.lesson_figure, number or 0, dash + choice, f"figure/{number}")
     return problem(request, 404, say("figure.none")) if html is None else HttpResponse(html)
 
 

@@ -12,6 +12,7 @@ from django.test import Client
 
 from sandbox.content.figures import chosen, figures
 from sandbox.pool import engines
+from sandbox.storage import tokens
 from sandbox.storage.models import Sandbox
 from sandbox.worker.errors import Busy
 from scheduler_engine.lesson.figures import Figure, played
@@ -157,6 +158,10 @@ def test_an_uploaded_lesson_has_its_figure_in_its_own_sandbox_only() -> None:
     assert "selected" in nodes(client.get(f"{base}figure/2/").content.decode())["n1"]
     assert "selected" in nodes(client.get(f"{base}figure/2-1/").content.decode())["n1"]
     assert "cpu" in nodes(client.get(f"{base}figure/2-2/").content.decode())["n1"]
+    sandbox = Sandbox.objects.get()
+    watching = base.replace(base.split("/")[3], tokens.view_token(base.split("/")[3]))
+    assert client.get(f"{watching}figure/2/").status_code == 200
+    assert client.get(f"/s/{sandbox.pk}/{'x' * 32}/figure/2/").status_code == 404
     missing = ("figure/1/", "figure/3/", "figure/0/", "figure/2-3/", "figure/2-0-0/", "figure/2-01/")
     assert [client.get(f"{base}{path}").status_code for path in missing] == [404] * len(missing)
 

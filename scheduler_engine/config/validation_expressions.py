@@ -58,9 +58,9 @@ def declared(place: str, name: str, args: dict[str, Any], rules: Rules) -> Itera
         yield required(f"{place}.args", say("expressions.none", fields=", ".join(PARTS)))
     for field in EXPRESSIONS:
         if field in args:
-            yield from _expression(f"{place}.args.{field}", field, args[field])
+            yield from check_expression(f"{place}.args.{field}", field, args[field])
     if MESSAGE in args:
-        yield from _message(f"{place}.args.{MESSAGE}", args[MESSAGE])
+        yield from check_message(f"{place}.args.{MESSAGE}", args[MESSAGE])
     for field, points in NEEDED.items():
         if field in args and not any(point in args for point in points):
             yield required(f"{place}.args.{points[-1]}", say("expressions.needed", field=field, needed=points[-1]))
@@ -69,7 +69,8 @@ def declared(place: str, name: str, args: dict[str, Any], rules: Rules) -> Itera
         yield invalid(f"{place}.args.permitTimeoutSeconds", seconds, f"not in valid range [1, {LONGEST_WAIT}]")
 
 
-def _message(path: str, text: str) -> Iterator[FieldError]:
+def check_message(path: str, text: str) -> Iterator[FieldError]:
+    """Yield what is wrong with a message."""
     if text and not text.strip():
         yield invalid(path, text, "must be non-empty if specified")
     elif not is_one_line(text.strip()):
@@ -78,7 +79,8 @@ def _message(path: str, text: str) -> Iterator[FieldError]:
         yield too_long(path, LONGEST_MESSAGE)
 
 
-def _expression(path: str, field: str, text: str) -> Iterator[FieldError]:
+def check_expression(path: str, field: str, text: str) -> Iterator[FieldError]:
+    """Yield what is wrong with the expression of a field of a plugin or of an extender."""
     if not text.strip():
         yield required(path, "expression is not specified")
     elif len(text.encode()) > LONGEST:

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.apiserver.errors import ApiError
-from scheduler_engine.framework.extender import EXTENDER, MAX_EXTENDER_PRIORITY, Extender, Filtered
+from scheduler_engine.framework.extender import EXTENDER, Extender, Filtered
 from scheduler_engine.framework.extender_answers import ExtenderError
-from scheduler_engine.framework.interface import MAX_NODE_SCORE, Handle
+from scheduler_engine.framework.extender_calls import View
+from scheduler_engine.framework.facts import Facts
+from scheduler_engine.framework.interface import Handle
 from scheduler_engine.framework.nodes import Nodes, NodeScores, nodes_of, numbers_from
 from scheduler_engine.framework.runtime import Scores
-from scheduler_engine.framework.status import Status, error, unresolvable, unschedulable
+from scheduler_engine.framework.status import Code, Status, error, unresolvable, unschedulable
 from scheduler_engine.trace.events import ExtenderAsked
 
 
@@ -34,6 +36,12 @@ def interested(handle: Handle, pod: Pod) -> Iterator[Extender]:
     return (extender for extender in handle.extenders if extender.is_interested(pod))
 
 
+def view_of(handle: Handle, pod: Pod, counts: bool = True) -> View:
+    """Return what a call about a pod is about. ``counts``: its cost counts, as it is not only explained."""
+    effort = handle.recorder.effort if counts else None
+    return View(pod, handle.snapshot.get, len(handle.snapshot.list()), effort)
+
+
 def exclude(handle: Handle, pod: Pod, feasible: Nodes) -> Exclusion:
     """Ask the extenders, one after the other, which of the feasible nodes pass. Raises ExtenderError."""
     result = Exclusion(feasible)
@@ -44,7 +52,7 @@ def exclude(handle: Handle, pod: Pod, feasible: Nodes) -> Exclusion:
             continue
         asked = tuple(info.name for info in result.passing)
         try:
-            answer = extender.filter(pod, result.passing)
+            answer = extender.filter(view_of(handle, pod), result.passing)
         except ExtenderError as problem:
             _record(handle, pod, extender, "filter", asked, error=str(problem), ignored=extender.ignorable)
             if extender.ignorable:
@@ -75,11 +83,11 @@ def points(handle: Handle, pod: Pod, nodes: Nodes) -> Scores:
             continue
         names = tuple(info.name for info in nodes)
         try:
-            scores = extender.prioritize(pod, nodes)
+            scores = extender.prioritize(view_of(handle, pod), nodes)
         except ExtenderError as problem:
             _record(handle, pod, extender, "prioritize", names, error=str(problem), ignored=True)
             continue
-        factor = extender.weight * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
+        factor = extender.factor
         added = dict.fromkeys(names, 0)
         for name, score in scores:
             if name in added:
@@ -101,7 +109,7 @@ def bind(handle: Handle, pod: Pod, node: str) -> tuple[bool, Status | None]:
         if not extender.bind_verb:
             continue
         try:
-            extender.bind(pod, node)
+            extender.bind(view_of(handle, pod), node)
             handle.api.bind(pod.key, pod.uid, node)
         except (ExtenderError, ApiError) as problem:
             _record(handle, pod, extender, "bind", (node,), error=str(problem), ignored=extender.ignorable)
@@ -111,6 +119,30 @@ def bind(handle: Handle, pod: Pod, node: str) -> tuple[bool, Status | None]:
         _record(handle, pod, extender, "bind", (node,), remaining=(node,))
         return True, None
     return False, None
+
+
+def filters(handle: Handle, pod: Pod) -> bool:
+    """Return True if an extender is asked which nodes pass."""
+    return any(extender.filter_verb for extender in interested(handle, pod))
+
+
+def extender_verdict(handle: Handle, pod: Pod, node: str) -> Facts | None:
+    """Explain why the extenders pass or refuse a node: the first that refuses it, else the last. None: none says."""
+    view, last = view_of(handle, pod, counts=False), None
+    for extender in interested(handle, pod):
+        facts = extender.calls.explain_filter(view, node) if extender.filter_verb else None
+        if facts is not None and facts.status is not None and facts.status.code is not Code.ERROR:
+            return facts
+        last = facts or last
+    return last
+
+
+def extender_score(handle: Handle, pod: Pod, node: str, name: str) -> Facts | None:
+    """Explain the score of an extender for a node; None if it does not say."""
+    asked = next((extender for extender in interested(handle, pod) if extender.name == name), None)
+    if asked is None or not asked.prioritize_verb:
+        return None
+    return asked.calls.explain_score(view_of(handle, pod, counts=False), node, asked.factor)
 
 
 def _record(
@@ -127,4 +159,4 @@ def _record(
     ignored: bool = False,
 ) -> None:
     asked = handle.cycle, pod.key, extender.name, call, tuple(nodes), remaining, failed, scores
-    handle.recorder.add(ExtenderAsked(*asked, error=error, ignored=ignored))
+    handle.recorder.add(ExtenderAsked(*asked, error=error, ignored=ignored, weight=extender.weight))

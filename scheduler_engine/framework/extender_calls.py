@@ -64,8 +64,8 @@ class Calls(Protocol):
     def explain_filter(self, view: View, node: str) -> Facts | None:
         """Return why it passes or refuses a node; None if it does not say."""
 
-    def explain_score(self, view: View, node: str, factor: int) -> Facts | None:
-        """Return why it gives a node its score; None if it does not say. ``factor``: the points for a score of 1."""
+    def explain_score(self, view: View, node: str) -> Facts | None:
+        """Return why it gives a node its score; None if it does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class ExtenderCalls:
     def explain_filter(self, view: View, node: str) -> Facts | None:
         return None
 
-    def explain_score(self, view: View, node: str, factor: int) -> Facts | None:
+    def explain_score(self, view: View, node: str) -> Facts | None:
         return None
 
     def _answer(self, question: str, address: Address, verb: str, arguments: Mapping[str, Any]) -> Answer:

@@ -100,8 +100,8 @@ def points(handle: Handle, pod: Pod, nodes: Nodes) -> Scores:
     return result
 
 
-def bind(handle: Handle, pod: Pod, node: str) -> tuple[bool, Status | None]:
-    """Let an extender bind the pod. Return whether one was responsible, and its failure.
+def bind(handle: Handle, number: int, pod: Pod, node: str) -> tuple[bool, Status | None]:
+    """Let an extender bind the pod of cycle ``number``. Return whether one was responsible, and its failure.
 
     An extender of a cluster writes the binding to the API server. Here its consent does that.
     """
@@ -112,11 +112,12 @@ def bind(handle: Handle, pod: Pod, node: str) -> tuple[bool, Status | None]:
             extender.bind(view_of(handle, pod), node)
             handle.api.bind(pod.key, pod.uid, node)
         except (ExtenderError, ApiError) as problem:
-            _record(handle, pod, extender, "bind", (node,), error=str(problem), ignored=extender.ignorable)
+            ignored = extender.ignorable
+            _record(handle, pod, extender, "bind", (node,), error=str(problem), ignored=ignored, cycle=number)
             if extender.ignorable:
                 continue
             return True, error(str(problem))
-        _record(handle, pod, extender, "bind", (node,), remaining=(node,))
+        _record(handle, pod, extender, "bind", (node,), remaining=(node,), cycle=number)
         return True, None
     return False, None
 
@@ -142,7 +143,7 @@ def extender_score(handle: Handle, pod: Pod, node: str, name: str) -> Facts | No
     asked = next((extender for extender in interested(handle, pod) if extender.name == name), None)
     if asked is None or not asked.prioritize_verb:
         return None
-    return asked.calls.explain_score(view_of(handle, pod, counts=False), node, asked.factor)
+    return asked.calls.explain_score(view_of(handle, pod, counts=False), node)
 
 
 def _record(
@@ -157,6 +158,8 @@ def _record(
     scores: tuple[tuple[str, int, int], ...] = (),
     error: str = "",
     ignored: bool = False,
+    cycle: int = 0,
 ) -> None:
-    asked = handle.cycle, pod.key, extender.name, call, tuple(nodes), remaining, failed, scores
+    """Record a call. ``cycle``: its number; 0: the one that runs."""
+    asked = cycle or handle.cycle, pod.key, extender.name, call, tuple(nodes), remaining, failed, scores
     handle.recorder.add(ExtenderAsked(*asked, error=error, ignored=ignored, weight=extender.weight))

@@ -392,7 +392,7 @@ def test_an_explanation_of_points_shows_their_product() -> None:
     assert (facts.raw, facts.normalized) == (4, 40)
     assert [(shown.label, shown.formula) for shown in lines(facts)][-2:] == [
         ("Result", "4"),
-        ("Points", "4 × 10 × 2 = 80"),
+        ("Normalized", "4 × 10 = 40"),
     ]
     assert score_facts(scheduler, number, "a", "simulated://other") is None
 

@@ -18,7 +18,7 @@ from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import unresolvable, unschedulable
 from scheduler_engine.plugins.expressions.evaluation import Evaluation
-from scheduler_engine.plugins.expressions.facts import failure_facts, points_facts, verdict_facts
+from scheduler_engine.plugins.expressions.facts import extender_score_facts, failure_facts, verdict_facts
 from scheduler_engine.plugins.expressions.points import default_message, most_cost
 from scheduler_engine.plugins.expressions.variables import Moment
 from scheduler_engine.words import say
@@ -77,15 +77,15 @@ class SimulatedExtender:
         expression = self.evaluation(view).expression("filter")
         return self._named(verdict_facts(expression, moment, status, most_cost(view.nodes)))
 
-    def explain_score(self, view: View, node: str, factor: int) -> Facts | None:
-        """Return why it gives a node its score; None if it gives none. ``factor``: the points for a score of 1."""
+    def explain_score(self, view: View, node: str) -> Facts | None:
+        """Return why it gives a node its score; None if it gives none."""
         moment = Moment(view.pod, node_in(view, node))
         try:
             score = self.score(view, moment)
         except PluginError:
             return None
         expression = self.evaluation(view).expression("prioritize")
-        return self._named(points_facts(expression, moment, score, factor, most_cost(view.nodes)))
+        return self._named(extender_score_facts(expression, moment, score, most_cost(view.nodes)))
 
     def _named(self, facts: Facts) -> Facts:
         shown: tuple[Fact, ...] = (fact("expressions.extender", name=self.url), *facts.shown)

@@ -41,10 +41,10 @@ def score_facts(expression: Expression, moment: Moment, score: int, most: int) -
     return as_it_is(says, (*_shown(expression, moment, most), _result(str(score))), score)
 
 
-def points_facts(expression: Expression, moment: Moment, score: int, factor: int, most: int) -> Facts:
-    """Explain the score of an extender. ``factor``: the points for a score of 1, as ten times its weight."""
+def extender_score_facts(expression: Expression, moment: Moment, score: int, most: int) -> Facts:
+    """Explain the score of an extender, which has another scale than that of a plugin."""
     says = fact("expressions.score", score=score, **_subject(moment))
-    points = fact("expressions.points", score=score, weight=factor // POINTS, points=score * factor)
+    points = fact("expressions.points", score=score, factor=POINTS, points=score * POINTS)
     shown = (*_shown(expression, moment, most), _result(str(score)), points)
     return Facts(says, shown, raw=score, normalized=score * POINTS)
 

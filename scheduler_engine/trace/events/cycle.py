@@ -123,6 +123,10 @@ class ExtenderAsked(Event):
     ignored: bool = False
     weight: int = 0
 
+    def drops(self, node: str) -> bool:
+        """Return True if a node is not among those that remain."""
+        return not self.error and node not in self.remaining
+
 
 @record(frozen=True, slots=True)
 class PodUnschedulable(Event):

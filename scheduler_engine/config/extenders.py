@@ -15,7 +15,7 @@ from scheduler_engine.framework.extender_calls import Address, ExtenderCalls
 from scheduler_engine.plugins.expressions import VERBS, SimulatedExtender
 from scheduler_engine.words import say
 
-DEFAULT_TIMEOUT_NS = 5 * 10**9
+DEFAULT_TIMEOUT = "5s"
 FIT = "NodeResourcesFit"
 
 
@@ -72,10 +72,15 @@ def _not_asked(path: str, key: str) -> FieldError:
     return FieldError(path, "FieldValueForbidden", f"Forbidden: {say(key)}")
 
 
+def timeout_of(config: Mapping[str, Any]) -> str:
+    """Return how long an answer of an extender may take; 0 stands for the default."""
+    timeout: str = config["httpTimeout"]
+    return timeout if parse_duration(timeout) else DEFAULT_TIMEOUT
+
+
 def _built(config: Mapping[str, Any], calls: ExtenderCalls) -> Extender:
-    timeout_ns = parse_duration(config["httpTimeout"]) or DEFAULT_TIMEOUT_NS
     return Extender(
-        Address(config["urlPrefix"], timeout_ns, config.get("enableHTTPS", False), config.get("tlsConfig", {})),
+        Address(config["urlPrefix"], parse_duration(timeout_of(config)), config.get("enableHTTPS", False), config.get("tlsConfig", {})),
         _simulated(config) if "simulated" in config else calls,
         filter_verb=config.get("filterVerb", ""),
         prioritize_verb=config.get("prioritizeVerb", ""),

@@ -8,6 +8,7 @@ from typing import Any
 from sandbox.panels.configuration.differences import in_one_line
 from sandbox.words.phrases import listed
 from sandbox.words.say import say
+from scheduler_engine.config.extenders import timeout_of
 
 WHEN = {
     "filterVerb": "configuration.asked-after-filter",
@@ -28,7 +29,7 @@ def shown(configuration: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _shown(extender: Mapping[str, Any]) -> dict[str, Any]:
     when = [say(key) for verb, key in WHEN.items() if extender.get(verb)]
     rest = {name: value for name, value in extender.items() if name not in (*APART, "simulated")}
-    settings = {**extender.get("simulated", {}), **rest}
+    settings = {**extender.get("simulated", {}), **rest, "httpTimeout": timeout_of(extender)}
     return {
         "name": extender["urlPrefix"],
         "when": say("configuration.asked", when=listed(when, len(when))) if when else say("configuration.never-asked"),

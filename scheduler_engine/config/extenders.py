@@ -80,7 +80,12 @@ def timeout_of(config: Mapping[str, Any]) -> str:
 
 def _built(config: Mapping[str, Any], calls: ExtenderCalls) -> Extender:
     return Extender(
-        Address(config["urlPrefix"], parse_duration(timeout_of(config)), config.get("enableHTTPS", False), config.get("tlsConfig", {})),
+        Address(
+            config["urlPrefix"],
+            parse_duration(timeout_of(config)),
+            config.get("enableHTTPS", False),
+            config.get("tlsConfig", {}),
+        ),
         _simulated(config) if "simulated" in config else calls,
         filter_verb=config.get("filterVerb", ""),
         prioritize_verb=config.get("prioritizeVerb", ""),

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from scheduler_engine import commands
+from scheduler_engine import commands, effort
+from scheduler_engine.answers.fixes import fixes
+from scheduler_engine.answers.looking import look, scratch
 from scheduler_engine.config import load_configuration
-from scheduler_engine.errors import Rejected
+from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.framework.extender_calls import ExtenderCalls
-from scheduler_engine.plugins.expressions.points import LONGEST
+from scheduler_engine.plugins.expressions.points import LONGEST, most_cost
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.scheduler.explaining import filter_facts, score_facts
 from scheduler_engine.simulation import Simulation
@@ -23,6 +25,7 @@ from scheduler_engine.wording import lines, sentence
 from scheduler_engine.wording.entries import line
 from tests.engine.cluster import node, pod
 from tests.engine.simulated_extender import URL, answering, extended, extender
+from tests.engine.test_expression_plugins import HEAVY
 
 TOO_LATE = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
 
@@ -319,6 +322,41 @@ def test_a_real_extender_beside_it_is_still_refused() -> None:
     assert made.simulation.scheduler.configuration.extenders
 
 
+# --- what it costs ----------------------------------------------------------------------------------------------------
+
+COSTLY = {
+    "filter": HEAVY,
+    "messageExpression": f"string({HEAVY})",
+    "prioritize": f"{HEAVY} ? 1 : 2",
+    "preempt": HEAVY,
+    "bind": HEAVY,
+}
+
+
+@pytest.mark.parametrize("field", COSTLY)
+def test_a_hostile_expression_ends_within_its_cost_and_is_an_error_of_the_extender(field: str) -> None:
+    expressions = {"filter": "false"} if field == "messageExpression" else {}
+    made = full({**expressions, field: COSTLY[field]}) if field == "preempt" else None
+    made = made or cluster(answering(**expressions, **{field: COSTLY[field]}), make_pod("web")).run(1)
+    asked = calls_in(made)[0]
+    if field == "messageExpression":
+        # The message of each node fails, and the default one counts.
+        assert {text for _, _, text in asked.failed} == {"failed expression: false"}
+        assert made.simulation.recorder.effort.cost == 3 * 2 * most_cost(3)
+        return
+    assert "operation cancelled: actual cost limit exceeded" in asked.error
+    assert made.simulation.recorder.effort.cost == 2 * most_cost(3)
+
+
+def test_a_command_may_cost_a_limited_amount(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "MOST_COST", 2000)
+    heavy = "[1, 2, 3, 4, 5, 6, 7, 8, 9].all(x, [1, 2, 3, 4, 5, 6, 7, 8, 9].all(y, x * y > 0))"
+    made = cluster(answering(filter=heavy))
+    with pytest.raises(OverBudget, match="expressions of plugins cost more than 2,000"):
+        made.apply(*(make_pod(f"web-{number}") for number in range(9))).run()
+    assert made.node_of("web-0") == ""
+
+
 # --- one log, one trace -----------------------------------------------------------------------------------------------
 
 ALL = {"filter": "pods.size() < 3", "prioritize": "pods.size()", "preempt": "true", "bind": "true"}
@@ -402,3 +440,25 @@ def test_a_question_costs_nothing() -> None:
     before = made.simulation.recorder.effort.cost
     filter_facts(made.simulation.scheduler, made.attempts("web")[0].cycle, "a", "Extender")
     assert made.simulation.recorder.effort.cost == before > 0
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def test_looking_for_a_fix_counts_what_it_says() -> None:
+    """The pod fits every filter of a plugin, so without the extender nothing would need to change."""
+    made = cluster(answering(filter='node.metadata.name == "new"', message="no rack"), make_pod("web")).run()
+    looked = look(scratch(made.simulation), made.pod("web"))
+    assert looked is not None
+    assert looked.feasible == ()
+    assert looked.message.startswith("0/3 nodes are available: 3 no rack.")
+    assert [one.fix for one in fixes(made.simulation, made.pod("web")) if one.fix] == []
+
+
+def test_a_binding_belongs_to_its_own_cycle() -> None:
+    made = cluster(answering(bind="true"), make_pod("first"), make_pod("second"))
+    first = "default/first"
+    while not any(binding.pod.name == "first" for binding in made.simulation.scheduler.bindings):
+        made.execute({"kind": "stage"})
+    made.run()
+    assert {asked.pod: asked.cycle for asked in calls_in(made)} == {first: 1, "default/second": 2}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +14,10 @@ from scheduler_engine import commands, effort
 from scheduler_engine.answers.fixes import fixes
 from scheduler_engine.answers.looking import look, scratch
 from scheduler_engine.config import load_configuration
+from scheduler_engine.config.schema import SIMULATED
 from scheduler_engine.errors import OverBudget, Rejected
 from scheduler_engine.framework.extender_calls import ExtenderCalls
+from scheduler_engine.plugins.expressions.extender import VERBS as EXPRESSION_OF
 from scheduler_engine.plugins.expressions.points import LONGEST, most_cost
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.scheduler.explaining import filter_facts, score_facts
@@ -462,3 +466,17 @@ def test_a_binding_belongs_to_its_own_cycle() -> None:
         made.execute({"kind": "stage"})
     made.run()
     assert {asked.pod: asked.cycle for asked in calls_in(made)} == {first: 1, "default/second": 2}
+
+
+# --- docs/plugins.md --------------------------------------------------------------------------------------------------
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "plugins.md"
+
+
+def test_the_document_lists_all_fields_with_their_verbs() -> None:
+    section = DOCUMENT.read_text().partition("### Simulated extenders")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| `?([\w ]+)`? \|", section, re.MULTILINE))
+    verbs = {field: verb for verb, field in EXPRESSION_OF.items()}
+    filters = dict.fromkeys(("message", "messageExpression", "unresolvable"), "filterVerb")
+    assert rows == {**verbs, **filters, "failure": "any verb", "answersAfterSeconds": "any verb"}
+    assert {*rows} == {*SIMULATED.fields}

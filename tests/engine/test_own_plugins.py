@@ -484,10 +484,8 @@ def test_the_configuration_and_the_entry_point_of_the_document_are_valid() -> No
     verdict = cluster.attempts("web")[-1].verdict("a")
     assert verdict == ("OnlySmallNodes", "UnschedulableAndUnresolvable", ("node is too large",))
     there = make_pod("there").cpu("3").node("a")
-    cluster = Cluster(yaml.safe_load(extended)).apply(make_node("a").capacity(cpu="4"), there)
-    assert "0/1 nodes are available: 1 too little power." in cluster.apply(make_pod("web").cpu("1")).run().explain(
-        "web"
-    )
+    cluster = Cluster(yaml.safe_load(extended)).apply(make_node("a").capacity(cpu="4"), there, make_pod("web").cpu("1"))
+    assert "0/1 nodes are available: 1 too little power." in cluster.run().explain("web")
     cluster = Cluster(yaml.safe_load(coscheduling)).apply(make_node("a"), group).run()
     assert "cannot find enough sibling pods" in cluster.explain("train-1")
     assert [*tomllib.loads(project)["project"]["entry-points"]] == [GROUP]

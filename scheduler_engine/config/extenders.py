@@ -100,4 +100,4 @@ def _built(config: Mapping[str, Any], calls: ExtenderCalls) -> Extender:
 
 def _simulated(config: Mapping[str, Any]) -> SimulatedExtender:
     verbs = {config[verb]: field for verb, field in VERBS.items() if config.get(verb)}
-    return SimulatedExtender(config["urlPrefix"], verbs, config["simulated"])
+    return SimulatedExtender(config["urlPrefix"], parse_duration(timeout_of(config)), verbs, config["simulated"])

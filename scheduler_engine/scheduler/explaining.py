@@ -37,7 +37,9 @@ def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str)
     if cycle is None or info is None:
         return None
     if plugin == EXTENDER:
-        return extender_verdict(cycle.framework.handle, cycle.pod, node)
+        status = cycle.diagnosis.node_to_status.statuses.get(node)
+        given = status if status is not None and status.plugin == EXTENDER else None
+        return extender_verdict(cycle.framework.handle, cycle.pod, node, given)
     active = [item.name for item in cycle.state.data[ACTIVE_FILTERS]]
     asked = cycle.framework.plugins.get(plugin)
     if plugin not in active or not hasattr(asked, "explain_filter"):

@@ -18,7 +18,7 @@ from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import Handle
 from scheduler_engine.framework.nodes import Nodes, NodeScores, nodes_of, numbers_from
 from scheduler_engine.framework.runtime import Scores
-from scheduler_engine.framework.status import Code, Status, error, unresolvable, unschedulable
+from scheduler_engine.framework.status import Status, error, unresolvable, unschedulable
 from scheduler_engine.trace.events import ExtenderAsked
 
 
@@ -127,15 +127,16 @@ def filters(handle: Handle, pod: Pod) -> bool:
     return any(extender.filter_verb for extender in interested(handle, pod))
 
 
-def extender_verdict(handle: Handle, pod: Pod, node: str) -> Facts | None:
-    """Explain why the extenders pass or refuse a node: the first that refuses it, else the last. None: none says."""
-    view, last = view_of(handle, pod, counts=False), None
-    for extender in interested(handle, pod):
-        facts = extender.calls.explain_filter(view, node) if extender.filter_verb else None
-        if facts is not None and facts.status is not None and facts.status.code is not Code.ERROR:
-            return facts
-        last = facts or last
-    return last
+def extender_verdict(handle: Handle, pod: Pod, node: str, given: Status | None) -> Facts | None:
+    """Explain the status that extenders gave a node, None if it passed, by the first that agrees with it. None: none of
+    them says why.
+    """
+    view = view_of(handle, pod, counts=False)
+    asked = [extender for extender in interested(handle, pod) if extender.filter_verb]
+    known = [facts for extender in asked if (facts := extender.calls.explain_filter(view, node)) is not None]
+    wanted = None if given is None else (given.code, given.reasons)
+    agreeing = (facts for facts in known if (facts.status and (facts.status.code, facts.status.reasons)) == wanted)
+    return next(agreeing, known[-1] if known else None)
 
 
 def extender_score(handle: Handle, pod: Pod, node: str, name: str) -> Facts | None:

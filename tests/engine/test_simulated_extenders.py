@@ -426,6 +426,24 @@ def test_an_explanation_names_the_extender_and_shows_values() -> None:
     assert passing.status is None
 
 
+BROKEN = {
+    "late": {"filter": 'node.metadata.name != "b"', "answersAfterSeconds": 6},
+    "failing": {"filter": 'node.metadata.name == "c" ? node.x : node.metadata.name != "b"'},
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_an_extender_whose_failure_is_ignored_explains_no_refusal(broken: dict[str, Any]) -> None:
+    lazy = extender(broken, urlPrefix="simulated://lazy", ignorable=True)
+    made = cluster(extended(lazy, extender({"filter": "pods.size() < 1"})), make_pod("web")).run(1)
+    scheduler, number = made.simulation.scheduler, made.attempts("web")[0].cycle
+    for node_name, passes in (("a", False), ("b", True)):
+        facts = filter_facts(scheduler, number, node_name, "Extender")
+        assert facts is not None
+        assert (facts.status is None) == passes
+        assert ("Extender", URL) in [(shown.label, shown.formula) for shown in lines(facts)]
+
+
 def test_an_explanation_of_points_shows_their_product() -> None:
     made = cluster(answering(prioritize="pods.size() + 3"), make_pod("web")).run(1)
     scheduler, number = made.simulation.scheduler, made.attempts("web")[0].cycle

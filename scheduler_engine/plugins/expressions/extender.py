@@ -31,15 +31,18 @@ SECOND_NS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class SimulatedExtender:
-    """``url``: its ``urlPrefix``. ``verbs``: verb → the expression that answers it. ``settings``: as configured."""
+    """``url``: its ``urlPrefix``. ``timeout_ns``: how long an answer may take. ``verbs``: verb → the expression that
+    answers it. ``settings``: as configured.
+    """
 
     url: str
+    timeout_ns: int
     verbs: Mapping[str, str]
     settings: Mapping[str, Any]
 
     def ask(self, address: Address, verb: str, arguments: Mapping[str, Any], view: View) -> Any:
         """Return the answer to a call. Raises ExtenderError if the call or an expression fails."""
-        if self.settings.get("answersAfterSeconds", 0) * SECOND_NS > address.timeout_ns:
+        if self.is_late:
             raise ExtenderError(f'Post "{address.verb_url(verb)}": {TOO_LATE}')
         if self.settings.get("failure"):
             raise ExtenderError(self.settings["failure"])
@@ -47,6 +50,10 @@ class SimulatedExtender:
             return ANSWERS[self.verbs[verb]](self, arguments, view)
         except PluginError as problem:
             raise ExtenderError(str(problem)) from problem
+
+    @property
+    def is_late(self) -> bool:
+        return bool(self.settings.get("answersAfterSeconds", 0) * SECOND_NS > self.timeout_ns)
 
     def evaluation(self, view: View) -> Evaluation:
         return Evaluation(self.settings, most_cost(view.nodes), view.effort)
@@ -65,7 +72,7 @@ class SimulatedExtender:
 
     def explain_filter(self, view: View, node: str) -> Facts | None:
         """Return why it passes or refuses a node; None if it is not asked, or if its calls fail."""
-        if "filter" not in self.settings or self.settings.get("failure"):
+        if "filter" not in self.settings or self.is_late or self.settings.get("failure"):
             return None
         moment = Moment(view.pod, node_in(view, node))
         try:

@@ -69,9 +69,20 @@ def declared(place: str, name: str, args: dict[str, Any], rules: Rules) -> Itera
         yield invalid(f"{place}.args.permitTimeoutSeconds", seconds, f"not in valid range [1, {LONGEST_WAIT}]")
 
 
+def _holds_half_a_pair(text: str) -> bool:
+    """Return True for a text that UTF-8 cannot hold. JSON can express half of a pair of surrogate characters."""
+    return any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _half_a_pair(path: str, text: str) -> FieldError:
+    return invalid(path, text.encode(errors="replace").decode(), say("expressions.half-pair"))
+
+
 def check_message(path: str, text: str) -> Iterator[FieldError]:
     """Yield what is wrong with a message."""
-    if text and not text.strip():
+    if _holds_half_a_pair(text):
+        yield _half_a_pair(path, text)
+    elif text and not text.strip():
         yield invalid(path, text, "must be non-empty if specified")
     elif not is_one_line(text.strip()):
         yield invalid(path, text, say("expressions.line-breaks"))
@@ -81,7 +92,9 @@ def check_message(path: str, text: str) -> Iterator[FieldError]:
 
 def check_expression(path: str, field: str, text: str) -> Iterator[FieldError]:
     """Yield what is wrong with the expression of a field of a plugin or of an extender."""
-    if not text.strip():
+    if _holds_half_a_pair(text):
+        yield _half_a_pair(path, text)
+    elif not text.strip():
         yield required(path, "expression is not specified")
     elif len(text.encode()) > LONGEST:
         yield too_long(path, LONGEST)

@@ -268,6 +268,13 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         "must not contain line breaks",
     ),
     "an empty failure": ({"failure": ""}, {"filterVerb": "f"}, "simulated.failure", "Required value"),
+    "half a character": ({"bind": "'\ud800' == ''"}, {}, "simulated.bind", "the text holds half of a pair"),
+    "half a character in a failure": (
+        {"failure": "\ud800"},
+        {"filterVerb": "f"},
+        "simulated.failure",
+        "the text holds half of a pair",
+    ),
     "a negative time": (FILTERS | {"answersAfterSeconds": -1}, {}, "simulated.answersAfterSeconds", "[0, 3600]"),
     "a long time": (FILTERS | {"answersAfterSeconds": 3601}, {}, "simulated.answersAfterSeconds", "[0, 3600]"),
     "a time in words": (

@@ -13,6 +13,7 @@ from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
 from sandbox.words.say import say
 from scheduler_engine import wording
+from scheduler_engine.framework.extender import POINTS
 from scheduler_engine.framework.facts import DryRunFacts, Facts, SearchFacts, abandoned
 from scheduler_engine.trace.events import PreemptionNodeTried
 from scheduler_engine.wording import Line
@@ -125,18 +126,32 @@ def explain_stage(world: World, cycle: Cycle, stage: str) -> list[tuple[str, Exp
 
 def explain_score(world: World, cycle: Cycle, node_name: str, plugin: str) -> Explanation:
     """Return how ``plugin`` came to its score for the cycle's pod on that node: raw, normalized, weighted."""
-    raws = dict(dict(cycle.score.raw).get(plugin, ())) if cycle.score else {}
-    if cycle.score is None or node_name not in raws:
+    raw, normalized, weight = _recorded_score(cycle, node_name, plugin)
+    if raw is None:
         return Explanation(say("explain.gave-no-score", plugin=plugin, node=node_name, pod=short_name(cycle.pod)))
-    normalized = dict(dict(cycle.normalized.normalized).get(plugin, ())).get(node_name) if cycle.normalized else None
     facts = world.witness.score(cycle, node_name, plugin)
     if facts is None:
-        text = say("explain.gave-score", plugin=plugin, node=node_name, score=raws[node_name])
-        explanation = Explanation(text, raw=raws[node_name], normalized=normalized)
+        text = say("explain.gave-score", plugin=plugin, node=node_name, score=raw)
+        explanation = Explanation(text, raw=raw, normalized=normalized)
     else:
-        explanation = _checked_score(_of_facts(facts), raws[node_name], normalized)
+        explanation = _checked_score(_of_facts(facts), raw, normalized)
     total = dict(cycle.normalized.totals).get(node_name) if cycle.normalized else None
-    return _weighted(explanation, node_name, dict(cycle.score.weights).get(plugin, 0), total)
+    return _weighted(explanation, node_name, weight, total)
+
+
+def _recorded_score(cycle: Cycle, node_name: str, plugin: str) -> tuple[int | None, int | None, int]:
+    """Return raw and normalized score, None if there is none, and the weight of a plugin or an extender."""
+    asked = cycle.ranked_by(plugin)
+    if asked is not None:
+        raw = next((score for node, score, _ in asked.scores if node == node_name), None)
+        return raw, None if raw is None else raw * POINTS, asked.weight
+    if cycle.score is None:
+        return None, None, 0
+    raws, normalized = (
+        dict(dict(table).get(plugin, ()))
+        for table in (cycle.score.raw, cycle.normalized.normalized if cycle.normalized else ())
+    )
+    return raws.get(node_name), normalized.get(node_name), dict(cycle.score.weights).get(plugin, 0)
 
 
 def _weighted(explanation: Explanation, node_name: str, weight: int, total: int | None) -> Explanation:

@@ -10,6 +10,7 @@ from sandbox.panels.drawing.ordering import Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import score
+from sandbox.panels.facts.extenders import failures
 from sandbox.panels.facts.scoring import Scoring, Table, scoring_of
 from sandbox.panels.facts.search_end import SearchEnd, search_end
 from sandbox.panels.facts.version import rules_in
@@ -22,6 +23,7 @@ from sandbox.words.phrases import camel, listed
 from sandbox.words.say import say
 
 PAGE = 50
+SCHEME = "://"
 GREYS = 9
 TOP, BOTTOM, FLOOR = 2, 21, 27
 """y of a step of the waterfall: the highest total, the lowest total, the ground (y grows downwards)."""
@@ -48,9 +50,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "columns": [
             {
                 "name": name,
-                "head": head(
-                    view, "scores", name, camel(_short(name) if name.endswith("Allocation") else name), down=True
-                ),
+                "head": head(view, "scores", name, camel(_title(name)), down=True),
                 "weight": weight,
                 "grey": index % GREYS + 1,
             }
@@ -73,6 +73,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "draws": rules_in(cycle.configured).draws_among_equals,
         "at": str(view.at or ""),
         "pages": pages,
+        "failed": failures(cycle, "prioritize"),
         "skipped": [plugin for plugin, code, _ in skipped if code == "Skip"],
         "why_not": _difference(scoring, view.node),
     }
@@ -110,7 +111,14 @@ def _why_none(cycle: Cycle) -> str:
     return say("scores.not-yet-of-several", pod=name, count=fit)
 
 
+def _title(plugin: str) -> str:
+    """Return the name in the head of a column."""
+    return _short(plugin) if plugin.endswith("Allocation") or SCHEME in plugin else plugin
+
+
 def _short(plugin: str) -> str:
+    """Return a short name. An extender's is its address without the scheme."""
+    plugin = plugin.partition(SCHEME)[2] or plugin
     return plugin.removeprefix("NodeResources" if plugin.endswith("Allocation") else "Node")
 
 

@@ -18,7 +18,7 @@ from scheduler_engine.framework.status import Status, unresolvable
 from scheduler_engine.scheduler.cycles import Cycle
 from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
 from scheduler_engine.scheduler.scheduler import Scheduler
-from scheduler_engine.scheduler.search import search_everywhere
+from scheduler_engine.scheduler.search import ask_extenders, search_everywhere
 from scheduler_engine.simulation import Simulation
 
 
@@ -81,6 +81,9 @@ def look(simulation: Simulation, pod: Pod) -> Look | None:
         return looked
     names = None if narrowed is None else narrowed.node_names
     search = search_everywhere(framework, scheduler.snapshot, looked.state, pod, diagnosis, names)
+    if not simulation.extenders.transports:
+        # All extenders are simulated: to ask them is a part of looking.
+        ask_extenders(framework, pod, search)
     if search.failure:
         looked.message = search.failure
         return looked

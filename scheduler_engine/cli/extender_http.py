@@ -22,12 +22,11 @@ from urllib.request import HTTPSHandler, OpenerDirector, ProxyHandler, Request, 
 
 from scheduler_engine.cli.extender_json import decode
 from scheduler_engine.framework.extender_answers import ExtenderError
-from scheduler_engine.framework.extender_calls import ANY, Address, ExtenderCalls
+from scheduler_engine.framework.extender_calls import ANY, TOO_LATE, Address, ExtenderCalls
 from scheduler_engine.words import say
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CHUNK = 65_536
-TOO_LATE = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
 TOO_LATE_INSIDE = "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
 
 

@@ -12,9 +12,10 @@ from scheduler_engine.durations import parse_duration
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.framework.extender import Extender
 from scheduler_engine.framework.extender_calls import Address, ExtenderCalls
+from scheduler_engine.plugins.expressions import VERBS, SimulatedExtender
 from scheduler_engine.words import say
 
-DEFAULT_TIMEOUT_NS = 5 * 10**9
+DEFAULT_TIMEOUT = "5s"
 FIT = "NodeResourcesFit"
 
 
@@ -54,12 +55,13 @@ def _ignoring(entry: dict[str, Any], ignored: Sequence[str]) -> dict[str, Any]:
 def build_extenders(config: Mapping[str, Any], calls: ExtenderCalls) -> tuple[Extender, ...]:
     """Return the extenders in the order in which they are asked: those that are ignorable come last.
 
-    Raises Rejected for those that ``calls`` cannot reach.
+    Raises Rejected for those that are neither simulated nor reached by ``calls``.
     """
     listed: Sequence[Mapping[str, Any]] = config.get("extenders", ())
-    if listed and not calls.transports:
+    real = [(place, item["urlPrefix"]) for place, item in enumerate(listed) if "simulated" not in item]
+    if real and not calls.transports:
         raise Rejected([_not_asked("extenders", "refusals.extenders-not-asked")])
-    unknown = [place for place, item in enumerate(listed) if not calls.reaches(item["urlPrefix"])]
+    unknown = [place for place, url in real if not calls.reaches(url)]
     if unknown:
         raise Rejected([_not_asked(f"extenders[{place}].urlPrefix", "refusals.extender-unknown") for place in unknown])
     built = [_built(item, calls) for item in listed]
@@ -70,11 +72,21 @@ def _not_asked(path: str, key: str) -> FieldError:
     return FieldError(path, "FieldValueForbidden", f"Forbidden: {say(key)}")
 
 
+def timeout_of(config: Mapping[str, Any]) -> str:
+    """Return how long an answer of an extender may take; 0 stands for the default."""
+    timeout: str = config["httpTimeout"]
+    return timeout if parse_duration(timeout) else DEFAULT_TIMEOUT
+
+
 def _built(config: Mapping[str, Any], calls: ExtenderCalls) -> Extender:
-    timeout_ns = parse_duration(config["httpTimeout"]) or DEFAULT_TIMEOUT_NS
     return Extender(
-        Address(config["urlPrefix"], timeout_ns, config.get("enableHTTPS", False), config.get("tlsConfig", {})),
-        calls,
+        Address(
+            config["urlPrefix"],
+            parse_duration(timeout_of(config)),
+            config.get("enableHTTPS", False),
+            config.get("tlsConfig", {}),
+        ),
+        _simulated(config) if "simulated" in config else calls,
         filter_verb=config.get("filterVerb", ""),
         prioritize_verb=config.get("prioritizeVerb", ""),
         preempt_verb=config.get("preemptVerb", ""),
@@ -84,3 +96,8 @@ def _built(config: Mapping[str, Any], calls: ExtenderCalls) -> Extender:
         managed=frozenset(resource["name"] for resource in config.get("managedResources", ())),
         ignorable=config.get("ignorable", False),
     )
+
+
+def _simulated(config: Mapping[str, Any]) -> SimulatedExtender:
+    verbs = {config[verb]: field for verb, field in VERBS.items() if config.get(verb)}
+    return SimulatedExtender(config["urlPrefix"], parse_duration(timeout_of(config)), verbs, config["simulated"])

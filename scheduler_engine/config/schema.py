@@ -104,20 +104,29 @@ TLS_CONFIG = Struct(
     },
 )
 MANAGED_RESOURCE = Struct("ExtenderManagedResource", {"name": NAME, "ignoredByScheduler": BOOL})
-EXTENDER = Struct(
-    "Extender",
+SIMULATED = Struct(
+    "SimulatedExtender",
     {
-        "urlPrefix": NAME,
-        **dict.fromkeys(("filterVerb", "preemptVerb", "prioritizeVerb", "bindVerb"), STRING),
-        "weight": Field("int64"),
-        "enableHTTPS": BOOL,
-        "tlsConfig": Field(TLS_CONFIG),
-        "httpTimeout": Field("duration", "0s"),
-        "nodeCacheCapable": BOOL,
-        "managedResources": Field(ListOf(MANAGED_RESOURCE)),
-        "ignorable": BOOL,
+        **dict.fromkeys(("filter", "message", "messageExpression"), STRING),
+        "unresolvable": BOOL,
+        **dict.fromkeys(("prioritize", "preempt", "bind", "failure"), STRING),
+        "answersAfterSeconds": Field("float32"),
     },
 )
+"""What answers in place of a server. kube-scheduler does not know these fields."""
+EXTENDER_FIELDS = {
+    "urlPrefix": NAME,
+    **dict.fromkeys(("filterVerb", "preemptVerb", "prioritizeVerb", "bindVerb"), STRING),
+    "weight": Field("int64"),
+    "enableHTTPS": BOOL,
+    "tlsConfig": Field(TLS_CONFIG),
+    "httpTimeout": Field("duration", "0s"),
+    "nodeCacheCapable": BOOL,
+    "managedResources": Field(ListOf(MANAGED_RESOURCE)),
+    "ignorable": BOOL,
+}
+"""The fields that kube-scheduler knows."""
+EXTENDER = Struct("Extender", {**EXTENDER_FIELDS, "simulated": Field(SIMULATED)})
 
 
 def _configuration(plugin_sets: tuple[str, ...]) -> Struct:

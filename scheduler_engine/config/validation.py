@@ -12,6 +12,7 @@ from scheduler_engine.api.validation.problems import duplicate, in_version, inva
 from scheduler_engine.config.schema import API_VERSION, RAW, declares_expressions, go_form, schema_for
 from scheduler_engine.config.validation_expressions import declared, too_many_expressions
 from scheduler_engine.config.validation_pluginargs import validators
+from scheduler_engine.config.validation_simulated import validate_simulated
 from scheduler_engine.durations import parse_duration
 from scheduler_engine.errors import FieldError
 from scheduler_engine.versions import DEFAULT_RULES, Rules
@@ -36,6 +37,7 @@ def validate(config: dict[str, Any], rules: Rules = DEFAULT_RULES) -> list[Field
         detail = "must be greater than or equal to PodInitialBackoffSeconds"
         errors.append(invalid("podMaxBackoffSeconds", last, detail))
     errors += validate_extenders(config.get("extenders", []))
+    errors += validate_simulated(config.get("extenders", []))
     return list({str(error): error for error in in_version(errors, rules)}.values())
 
 

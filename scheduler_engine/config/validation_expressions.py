@@ -58,9 +58,9 @@ def declared(place: str, name: str, args: dict[str, Any], rules: Rules) -> Itera
         yield required(f"{place}.args", say("expressions.none", fields=", ".join(PARTS)))
     for field in EXPRESSIONS:
         if field in args:
-            yield from _expression(f"{place}.args.{field}", field, args[field])
+            yield from check_expression(f"{place}.args.{field}", field, args[field])
     if MESSAGE in args:
-        yield from _message(f"{place}.args.{MESSAGE}", args[MESSAGE])
+        yield from check_message(f"{place}.args.{MESSAGE}", args[MESSAGE])
     for field, points in NEEDED.items():
         if field in args and not any(point in args for point in points):
             yield required(f"{place}.args.{points[-1]}", say("expressions.needed", field=field, needed=points[-1]))
@@ -69,8 +69,20 @@ def declared(place: str, name: str, args: dict[str, Any], rules: Rules) -> Itera
         yield invalid(f"{place}.args.permitTimeoutSeconds", seconds, f"not in valid range [1, {LONGEST_WAIT}]")
 
 
-def _message(path: str, text: str) -> Iterator[FieldError]:
-    if text and not text.strip():
+def _holds_half_a_pair(text: str) -> bool:
+    """Return True for a text that UTF-8 cannot hold. JSON can express half of a pair of surrogate characters."""
+    return any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _half_a_pair(path: str, text: str) -> FieldError:
+    return invalid(path, text.encode(errors="replace").decode(), say("expressions.half-pair"))
+
+
+def check_message(path: str, text: str) -> Iterator[FieldError]:
+    """Yield what is wrong with a message."""
+    if _holds_half_a_pair(text):
+        yield _half_a_pair(path, text)
+    elif text and not text.strip():
         yield invalid(path, text, "must be non-empty if specified")
     elif not is_one_line(text.strip()):
         yield invalid(path, text, say("expressions.line-breaks"))
@@ -78,8 +90,11 @@ def _message(path: str, text: str) -> Iterator[FieldError]:
         yield too_long(path, LONGEST_MESSAGE)
 
 
-def _expression(path: str, field: str, text: str) -> Iterator[FieldError]:
-    if not text.strip():
+def check_expression(path: str, field: str, text: str) -> Iterator[FieldError]:
+    """Yield what is wrong with the expression of a field of a plugin or of an extender."""
+    if _holds_half_a_pair(text):
+        yield _half_a_pair(path, text)
+    elif not text.strip():
         yield required(path, "expression is not specified")
     elif len(text.encode()) > LONGEST:
         yield too_long(path, LONGEST)

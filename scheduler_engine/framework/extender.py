@@ -18,12 +18,15 @@ from scheduler_engine.framework.extender_answers import (
     ExtenderError,
     read_answer,
 )
-from scheduler_engine.framework.extender_calls import Address, ExtenderCalls
+from scheduler_engine.framework.extender_calls import Address, Calls, View
 from scheduler_engine.framework.node_info import NodeInfo
 
 EXTENDER = "Extender"
 """The plugin that is said to have rejected a pod if extenders excluded nodes."""
 MAX_EXTENDER_PRIORITY = 10
+"""The highest score that an extender should give."""
+POINTS = 10
+"""What a score of 1 adds to a total for each unit of weight: the highest score of a node divided by an extender's."""
 TYPE_META = ("apiVersion", "kind")
 
 
@@ -50,7 +53,7 @@ class Extender:
     """
 
     address: Address
-    calls: ExtenderCalls
+    calls: Calls
     filter_verb: str = ""
     prioritize_verb: str = ""
     preempt_verb: str = ""
@@ -72,7 +75,12 @@ class Extender:
             for part in ("requests", "limits")
         )
 
-    def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> Filtered:
+    @property
+    def factor(self) -> int:
+        """Return the points that a score of 1 adds to the total of a node."""
+        return self.weight * POINTS
+
+    def filter(self, view: View, nodes: Sequence[NodeInfo]) -> Filtered:
         """Ask which nodes pass. Raises ExtenderError.
 
         An extender that caches no nodes answers with Node objects. As upstream, those have no pods from then on, so
@@ -80,7 +88,7 @@ class Extender:
         """
         if not self.filter_verb:
             return Filtered(nodes, {}, {})
-        result = self._ask(self.filter_verb, self._about(pod, nodes), FILTER_RESULT)
+        result = self._ask(self.filter_verb, self._about(view.pod, nodes), FILTER_RESULT, view)
         if result["Error"]:
             raise ExtenderError(result["Error"])
         failed, unresolvable = result["FailedNodes"] or {}, result["FailedAndUnresolvableNodes"] or {}
@@ -102,20 +110,20 @@ class Extender:
                 raise ExtenderError(f'extender "{self.name}" {what}')
         return [known[name] for name in dict.fromkeys(names)]
 
-    def prioritize(self, pod: Pod, nodes: Sequence[NodeInfo]) -> list[tuple[str, int]]:
+    def prioritize(self, view: View, nodes: Sequence[NodeInfo]) -> list[tuple[str, int]]:
         """Ask for a score for each node, usually 0–10. Raises ExtenderError."""
-        rows = self._ask(self.prioritize_verb, self._about(pod, nodes), PRIORITIES) or ()
+        rows = self._ask(self.prioritize_verb, self._about(view.pod, nodes), PRIORITIES, view) or ()
         return [(row["Host"], row["Score"]) for row in rows if row is not None]
 
-    def preempt(self, pod: Pod, victims: Mapping[str, Victims], nodes: Mapping[str, NodeInfo]) -> dict[str, Victims]:
+    def preempt(self, view: View, victims: Mapping[str, Victims], nodes: Mapping[str, NodeInfo]) -> dict[str, Victims]:
         """Ask which candidates remain, with which victims. ``nodes``: all nodes of the snapshot by name.
 
         Raises ExtenderError.
         """
         key = "NodeNameToMetaVictims" if self.node_cache_capable else "NodeNameToVictims"
         named = {node: self._victims(chosen) for node, chosen in victims.items()}
-        arguments = {"Pod": body(pod), "NodeNameToVictims": None, "NodeNameToMetaVictims": None, key: named}
-        result = self._ask(self.preempt_verb, arguments, PREEMPTION_RESULT)["NodeNameToMetaVictims"] or {}
+        arguments = {"Pod": body(view.pod), "NodeNameToVictims": None, "NodeNameToMetaVictims": None, key: named}
+        result = self._ask(self.preempt_verb, arguments, PREEMPTION_RESULT, view)["NodeNameToMetaVictims"] or {}
         return {node: self._chosen(node, meta or {}, nodes) for node, meta in result.items()}
 
     def _victims(self, victims: Victims) -> dict[str, Any]:
@@ -133,10 +141,11 @@ class Extender:
                 raise ExtenderError(f"extender: {self.name} claims to preempt pod (UID: &{{{uid}}}) {where}")
         return Victims(tuple(by_uid[uid] for uid in uids), meta.get("NumPDBViolations", 0))
 
-    def bind(self, pod: Pod, node: str) -> None:
+    def bind(self, view: View, node: str) -> None:
         """Ask it to bind the pod. Raises ExtenderError."""
+        pod = view.pod
         arguments = {"PodName": pod.name, "PodNamespace": pod.namespace, "PodUID": pod.uid, "Node": node}
-        result = self._ask(self.bind_verb, arguments, BINDING_RESULT)
+        result = self._ask(self.bind_verb, arguments, BINDING_RESULT, view)
         if result["Error"]:
             raise ExtenderError(result["Error"])
 
@@ -149,8 +158,8 @@ class Extender:
             "NodeNames": names,
         }
 
-    def _ask(self, verb: str, arguments: Mapping[str, Any], kind: Any) -> Any:
-        return read_answer(self.calls.ask(self.address, verb, arguments), kind)
+    def _ask(self, verb: str, arguments: Mapping[str, Any], kind: Any, view: View) -> Any:
+        return read_answer(self.calls.ask(self.address, verb, arguments, view), kind)
 
 
 def body(item: KubeObject) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.extender import Extender, Victims
 from scheduler_engine.framework.extender_answers import ExtenderError
+from scheduler_engine.framework.extender_calls import View
 from scheduler_engine.framework.interface import Handle
 from scheduler_engine.preemption.candidates import Candidate
 from scheduler_engine.trace.events import ExtenderAsked
@@ -36,7 +37,9 @@ def ask_about_candidates(handle: Handle, pod: Pod, candidates: Sequence[Candidat
 
 
 def _ask(handle: Handle, pod: Pod, extender: Extender, known: Mapping[str, Victims]) -> dict[str, Victims]:
-    answer = extender.preempt(pod, known, {info.name: info for info in handle.snapshot.list()})
+    infos = handle.snapshot.list()
+    view = View(pod, handle.snapshot.get, len(infos), handle.recorder.effort)
+    answer = extender.preempt(view, known, {info.name: info for info in infos})
     empty = [node for node, victims in answer.items() if not victims.pods]
     if empty and not extender.ignorable:
         raise ExtenderError(f'expected at least one victim pod on node "{empty[0]}"')

@@ -96,7 +96,14 @@ def simulator_snapshot(simulation: Simulation) -> dict[str, Any]:
     entries = reversed(simulation.recorder.entries)
     configured = next(entry.event for entry in entries if isinstance(entry.event, Configured))
     lists = {key: [item for item in objects if item["kind"] == kind] for key, kind in SIMULATORS_LISTS.items()}
-    return {**lists, "schedulerConfig": configured.configuration}
+    return {**lists, "schedulerConfig": _without_simulated(configured.configuration)}
+
+
+def _without_simulated(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration without simulated extenders, which only a sandbox can ask."""
+    real = [item for item in configuration.get("extenders", ()) if "simulated" not in item]
+    rest = {name: value for name, value in configuration.items() if name != "extenders"}
+    return {**rest, "extenders": real} if real else rest
 
 
 # --- choice of objects -----------------------------------------------------------------------------------------------

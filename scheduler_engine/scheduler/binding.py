@@ -80,7 +80,7 @@ def _canceled(cycle: Cycle) -> Status:
 
 def bind(scheduler: SchedulerParts, cycle: Cycle) -> str:
     pod = cycle.placed
-    is_bound, status = extending.bind(cycle.framework.handle, pod, cycle.host)
+    is_bound, status = extending.bind(cycle.framework.handle, cycle.number, pod, cycle.host)
     if not is_bound:
         status = cycle.framework.run_bind_plugins(cycle.state, pod, cycle.host)
     if status is not None and status.code is Code.WAIT:

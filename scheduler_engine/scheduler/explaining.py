@@ -13,11 +13,13 @@ from typing import Any
 
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.boards import AffinityBoard, SpreadBoard
+from scheduler_engine.framework.extender import EXTENDER
 from scheduler_engine.framework.facts import DryRunFacts, DryRunRoom, Fact, Facts, Keys, RungFacts, SearchFacts, fact
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS
 from scheduler_engine.scheduler.cycles import Cycle
+from scheduler_engine.scheduler.extending import extender_score, extender_verdict
 from scheduler_engine.scheduler.parts import SchedulerParts
 from scheduler_engine.scheduler.search import enough_facts
 
@@ -28,11 +30,16 @@ BOARDS = "boards"
 def filter_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
     """Return what ``plugin`` looked at, or would have looked at, to judge ``node`` in cycle ``number``.
 
-    Return None if another cycle has begun, the node did not exist, or the plugin gives no facts.
+    For ``Extender``, the extenders answer. Return None if another cycle has begun, the node did not exist, or the
+    plugin gives no facts.
     """
     cycle, info = _searched(scheduler, number), scheduler.snapshot.get(node)
     if cycle is None or info is None:
         return None
+    if plugin == EXTENDER:
+        status = cycle.diagnosis.node_to_status.statuses.get(node)
+        given = status if status is not None and status.plugin == EXTENDER else None
+        return extender_verdict(cycle.framework.handle, cycle.pod, node, given)
     active = [item.name for item in cycle.state.data[ACTIVE_FILTERS]]
     asked = cycle.framework.plugins.get(plugin)
     if plugin not in active or not hasattr(asked, "explain_filter"):
@@ -93,11 +100,15 @@ def _both_runs(cycle: Cycle, plugin: Any, info: NodeInfo, nominated: tuple[PodIn
 
 
 def score_facts(scheduler: SchedulerParts, number: int, node: str, plugin: str) -> Facts | None:
-    """Explain the score of ``plugin`` for ``node`` in cycle ``number``; None as for ``filter_facts``."""
+    """Explain the score of ``plugin``, or of the extender of this name, for ``node`` in cycle ``number``; None as for
+    ``filter_facts``.
+    """
     cycle, info = _latest(scheduler, number), scheduler.snapshot.get(node)
     if cycle is not None and cycle.search is not None and cycle.framework.handle.extenders:
         # Extenders may have replaced it by a NodeInfo without pods.
         info = next((scored for scored in cycle.search.feasible if scored.name == node), info)
+    if cycle is not None and plugin not in cycle.framework.plugins:
+        return extender_score(cycle.framework.handle, cycle.pod, node, plugin)
     if cycle is None or info is None or node not in cycle.raw.get(plugin, {}):
         return None
     asked = cycle.framework.plugins[plugin]

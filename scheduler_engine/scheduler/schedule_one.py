@@ -22,7 +22,7 @@ from scheduler_engine.framework.permit import PODS_TO_ACTIVATE
 from scheduler_engine.framework.status import Code, Status, error, unresolvable
 from scheduler_engine.scheduler.batching import ask_for_hint, remember
 from scheduler_engine.scheduler.cycles import Cycle
-from scheduler_engine.scheduler.extending import points
+from scheduler_engine.scheduler.extending import filters, points
 from scheduler_engine.scheduler.failure import cycle_failed, fit_failed, nomination_after_failure
 from scheduler_engine.scheduler.fit_error import NO_NODES_AVAILABLE, Diagnosis, fit_message
 from scheduler_engine.scheduler.parts import SchedulerParts
@@ -108,6 +108,7 @@ def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> N
     tried = search.order if first is None or first in search.order else (first, *search.order)
     if framework.handle.nominator.has_nominations():
         cycle.nominated = _nominated(cycle, tried)
+    asked = (EXTENDER,) if filters(framework.handle, cycle.pod) else ()
     rows: list[FilterRow] = []
     also: list[tuple[str, tuple[Verdict, ...]]] = []
     refused_first: FilterRow | None = None
@@ -125,7 +126,7 @@ def _record_filter(scheduler: SchedulerParts, cycle: Cycle, search: Search) -> N
     scheduler.recorder.add(
         FilterRan(
             cycle.number,
-            tuple(plugin.name for plugin in framework.points["filter"]),
+            (*(plugin.name for plugin in framework.points["filter"]), *asked),
             tuple(cycle.state.skip_filter_plugins),
             tuple(rows),
             tuple(info.name for info in search.feasible) if scheduler.recorder.full else (),

@@ -180,14 +180,13 @@ def search_nodes(
         statuses.setdefault(search.nominated_node, refused_first)
         diagnosis.node_to_status.statuses = statuses
     search.next_start_index = (start_index + search.processed) % len(all_nodes)
-    if not search.failure:
-        _ask_extenders(framework, pod, search)
+    ask_extenders(framework, pod, search)
     return search
 
 
-def _ask_extenders(framework: Framework, pod: Pod, search: Search) -> None:
-    """Let the extenders exclude feasible nodes. An error ends the search with ``failure``."""
-    if not framework.handle.extenders:
+def ask_extenders(framework: Framework, pod: Pod, search: Search) -> None:
+    """Let the extenders exclude feasible nodes, unless the search has failed. An error ends it with ``failure``."""
+    if search.failure or not framework.handle.extenders:
         return
     try:
         result = exclude(framework.handle, pod, search.feasible)

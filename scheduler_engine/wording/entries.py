@@ -171,7 +171,7 @@ def _extender(event: ev.ExtenderAsked) -> str:
         "preempt": _names(tuple(f"{node} ({_names(pods)})" for node, pods in event.victims)),
         "bind": _names(event.remaining),
     }
-    failed = "".join(f"; {node}: {text}" for node, _, text in event.failed)
+    failed = f"; {_names(tuple(f'{node}: {text}' for node, _, text in event.failed))}" if event.failed else ""
     return say(f"entries.extender-{event.call}", event=event, result=results[event.call], failed=failed)
 
 

@@ -15,7 +15,8 @@ HEAD_TEXT = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConf
 NO_EXTENDERS = (
     "extenders",
     "Forbidden: this server asks no extenders, so it would decide differently from kube-scheduler. "
-    "Leave them out to see what the scheduler decides alone. On the command line, run --allow-extenders asks them",
+    "Leave them out to see what the scheduler decides alone, or let expressions answer in simulated. "
+    "On the command line, run --allow-extenders asks them",
 )
 
 

@@ -475,7 +475,7 @@ def test_the_document_names_each_base_class_with_its_methods() -> None:
 
 
 def test_the_configuration_and_the_entry_point_of_the_document_are_valid() -> None:
-    [in_one_line, configuration, coscheduling, group], [project] = blocks("yaml"), blocks("toml")
+    [in_one_line, configuration, extended, coscheduling, group], [project] = blocks("yaml"), blocks("toml")
     cluster = (
         Cluster(yaml.safe_load(configuration), plugins=[Quiet]).apply(*NODES, make_node("c"), make_pod("web")).run()
     )
@@ -483,6 +483,9 @@ def test_the_configuration_and_the_entry_point_of_the_document_are_valid() -> No
     cluster = Cluster(yaml.safe_load(in_one_line)).apply(make_node("a").capacity(cpu="8"), make_pod("web")).run()
     verdict = cluster.attempts("web")[-1].verdict("a")
     assert verdict == ("OnlySmallNodes", "UnschedulableAndUnresolvable", ("node is too large",))
+    there = make_pod("there").cpu("3").node("a")
+    cluster = Cluster(yaml.safe_load(extended)).apply(make_node("a").capacity(cpu="4"), there, make_pod("web").cpu("1"))
+    assert "0/1 nodes are available: 1 too little power." in cluster.run().explain("web")
     cluster = Cluster(yaml.safe_load(coscheduling)).apply(make_node("a"), group).run()
     assert "cannot find enough sibling pods" in cluster.explain("train-1")
     assert [*tomllib.loads(project)["project"]["entry-points"]] == [GROUP]

@@ -346,6 +346,10 @@ CONFIGURATIONS: dict[str, Text] = {
         lambda n: f"          - {{utilization: {n}, score: 1}}",
     ),
     "extenders": of_profiles(lambda n: f"- urlPrefix: a{n}", "extenders:"),
+    "simulated extenders": of_profiles(
+        lambda n: f"- {{urlPrefix: 'simulated://a{n}', filterVerb: f, simulated: {{filter: 'pods.size() < {n}'}}}}",
+        "extenders:",
+    ),
     "resources of an extender": of_profiles(lambda n: f"  - name: a.b/{n}", "extenders:\n- managedResources:"),
     "a duration of digits": duration(lambda count: "1" * (count * LONG)),
     "a duration of dots": duration(lambda count: "." * (count * LONG)),

@@ -282,6 +282,22 @@ CONFIGURATION: dict[str, Any] = {
             ],
         }
     ],
+    "extenders": [
+        {
+            "urlPrefix": "simulated://power",
+            "filterVerb": "filter",
+            "prioritizeVerb": "prioritize",
+            "weight": 2,
+            "httpTimeout": "2s",
+            "simulated": {
+                "filter": "requested.cpu < 3000",
+                "messageExpression": "'too hot: ' + string(requested.cpu)",
+                "unresolvable": True,
+                "prioritize": "10 - pods.size()",
+                "answersAfterSeconds": 1.5,
+            },
+        }
+    ],
 }
 POLICY: dict[str, Any] = {
     "apiVersion": "v1",

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import yaml
 from playwright.sync_api import Page
 
 from sandbox.panels import TABS
+from sandbox.web.presets.configurations import PRESETS
 from scheduler_engine.testing import make_node, make_pod
 from tests.engine import dumps
 from tests.engine.controllers import deployment
@@ -460,6 +462,39 @@ def unfit(visit: Visit) -> Iterator[Shot]:
     yield Shot("long message", page)
 
 
+def extended(visit: Visit) -> Iterator[Shot]:
+    """Visit what a simulated extender says: about nodes, in scores, about candidates; and its settings."""
+    page = visit.workbench()
+    nodes = [make_node(f"node-{number}").capacity(cpu="4") for number in (1, 2, 3, 4)]
+    there = [make_pod(f"there-{number}").cpu(f"{number}").node(f"node-{number}") for number in (1, 2, 3)]
+    visit.applied(page, [item.obj() for item in (*nodes, *there, make_pod("web").cpu("1"))])
+    [preset] = [preset for preset in PRESETS if preset.slug == "extender"]
+    configuration = yaml.safe_load(preset.text)
+    visit.commands(page, {"kind": "configure", "configuration": configuration})
+    visit.press(page, "ssss")
+    page.locator("[id='f:node-3:Extender']").click()
+    page.locator("#panel-filter .why").wait_for()
+    yield Shot("Filter", page, "decision")
+    visit.press(page, "sss")
+    page.locator("[id='s:node-4:simulated://power']").click()
+    page.locator("#panel-scores .why").wait_for()
+    yield Shot("scores", page, "decision")
+    visit.tab(page, "configuration")
+    yield Shot("configuration", page, "decision")
+    [extender] = configuration["extenders"]
+    extender["simulated"] |= {"filter": "true", "preempt": 'node.metadata.name != "node-1"'}
+    lazy = {"urlPrefix": "simulated://lazy", "filterVerb": "filter", "ignorable": True}
+    lazy["simulated"] = {"filter": "true", "answersAfterSeconds": 6}
+    both = configuration | {"extenders": [extender | {"preemptVerb": "preempt"}, lazy]}
+    full = [make_pod(f"low-{number}").cpu("1").node(f"node-{number}") for number in (1, 2, 4)]
+    visit.applied(page, [item.obj() for item in full])
+    visit.commands(page, {"kind": "configure", "configuration": both}, {"kind": "settle"})
+    visit.applied(page, [make_pod("urgent").cpu("4").priority_class("system-cluster-critical").obj()])
+    visit.press(page, "sssss")
+    visit.tab(page, "preemption")
+    yield Shot("Preemption", page, "decision")
+
+
 def empty(visit: Visit) -> Iterator[Shot]:
     page = visit.workbench()
     yield Shot("empty", page)
@@ -893,6 +928,7 @@ JOURNEYS: dict[str, Journey] = {
     "devices": devices,
     "forms for devices": device_forms,
     "fits nowhere": unfit,
+    "extender": extended,
     "empty": empty,
     "site": site,
     "dialogs": dialogs,

@@ -22,6 +22,7 @@ from scheduler_engine.versions import Rules
 Plugins = Mapping[str, tuple[tuple[str, int], ...]]
 """Extension point → ((plugin, weight), …) in running order; weights matter only at ``score``."""
 
+EXTENDERS = "extenders"
 MOST_KEPT = 16
 """Versions with gates whose defaults are kept."""
 
@@ -51,6 +52,7 @@ def differences(
     missing = [profile.scheduler_name for profile in default.profiles if profile.scheduler_name not in running]
     whole = [*_changed(_settings(configuration), _settings(default.defaulted))]
     whole += [say("configuration.no-profile", name=name) for name in missing]
+    whole += [say("configuration.extender-added", name=item["urlPrefix"]) for item in configuration.get(EXTENDERS, ())]
     parts = [Differences(say("configuration.whole"), tuple(whole))]
     for profile in configuration["profiles"]:
         name = profile["schedulerName"]
@@ -124,7 +126,8 @@ def _order(current: Plugins, default: Plugins) -> Iterator[str]:
 
 
 def _settings(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    return _flat({key: value for key, value in configuration.items() if key != "profiles"})
+    """Return what holds for all profiles. The panel lists extenders, with all their fields."""
+    return _flat({key: value for key, value in configuration.items() if key not in ("profiles", EXTENDERS)})
 
 
 def _arguments(profile: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,14 +156,14 @@ def _changed(current: Mapping[str, Any], default: Mapping[str, Any]) -> Iterator
         if new == old:
             continue
         if old is None:
-            yield say("configuration.set", path=path, new=_short(new))
+            yield say("configuration.set", path=path, new=in_one_line(new))
         elif new is None:
-            yield say("configuration.unset", path=path, old=_short(old))
+            yield say("configuration.unset", path=path, old=in_one_line(old))
         else:
-            yield say("configuration.changed", path=path, new=_short(new), old=_short(old))
+            yield say("configuration.changed", path=path, new=in_one_line(new), old=in_one_line(old))
 
 
-def _short(value: Any) -> str:
+def in_one_line(value: Any) -> str:
     """Return the value as YAML on one line."""
     text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False, allow_unicode=True)
     return text.removesuffix("...\n").strip()

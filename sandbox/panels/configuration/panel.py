@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.configuration.differences import Plugins, defaults, differences, moved, titled
+from sandbox.panels.configuration.extenders import shown
 from sandbox.panels.facts.version import rules_in
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
@@ -54,6 +55,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "at": str(view.at or ""),
         # What people look for first is at the top.
         "yaml": written({key: all_settings[key] for key in (*FIRST, *all_settings) if key in all_settings}),
+        "extenders": shown(all_settings),
         "standing": _standing(world, configured),
         "version": _version(rules),
         "admission": [

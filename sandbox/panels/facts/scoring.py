@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sandbox.panels.model.state import Cycle
+from scheduler_engine.framework.extender import POINTS
 
 Table = dict[str, dict[str, int]]
 """Plugin → node → score."""
@@ -14,6 +15,8 @@ Table = dict[str, dict[str, int]]
 @dataclass(frozen=True, slots=True)
 class Scoring:
     """All scores. ``weights``: plugin → its weight. ``totals``: node → its total, {} until scores are normalized.
+
+    Extenders that have scored are among the plugins. Their normalized scores have the scale of plugins.
 
     ``nodes``: those that were scored, the best first. ``winner``: the selected node, "" before SelectHost.
     """
@@ -34,10 +37,13 @@ def scoring_of(cycle: Cycle) -> Scoring | None:
     ran, winner = cycle.normalized, cycle.selected.node if cycle.selected else ""
     totals = dict(ran.totals) if ran else {}
     nodes = totals or (cycle.filter.feasible if cycle.filter else ())
+    asked = [one for one in cycle.asked if one.call == "prioritize" and not one.error]
+    raw = {one.extender: {node: score for node, score, _ in one.scores} for one in asked}
+    extenders = {name: {node: score * POINTS for node, score in scores.items()} for name, scores in raw.items()}
     return Scoring(
-        dict(cycle.score.weights),
-        _by_plugin(cycle.score.raw),
-        _by_plugin(ran.normalized if ran else ()),
+        dict(cycle.score.weights) | {one.extender: one.weight for one in asked},
+        _by_plugin(cycle.score.raw) | raw,
+        _by_plugin(ran.normalized if ran else ()) | extenders,
         _by_plugin(ran.weighted if ran else ()),
         totals,
         sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner)),

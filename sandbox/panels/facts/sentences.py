@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from sandbox.panels.facts.extenders import calls, failed_to_bind
 from sandbox.panels.facts.search_end import looked_for_room, search_end
 from sandbox.panels.facts.victims import evicted, spared_sentences
 from sandbox.panels.model.state import Cycle
@@ -136,7 +137,8 @@ def _post_filter(cycle: Cycle) -> str:
     if ran is None:
         return say("stages.no-room")
     if ran.nominated_node and ran.victims:
-        candidates = sum(1 for tried in cycle.tried if not tried.rejected)
+        dropped = {node for asked in calls(cycle, "preempt") for node in asked.nodes if asked.drops(node)}
+        candidates = sum(1 for tried in cycle.tried if not tried.rejected and tried.node not in dropped)
         names, node = evicted(ran), ran.nominated_node
         key = "stages.evicting-makes-room" if names else "stages.room-without-evictions"
         text = _joined(say(key, pods=listed(names), node=node), spared_sentences(ran))
@@ -240,6 +242,14 @@ def _plugins(cycle: Cycle, point: str, done: str, empty: str) -> str:
     return say(done if verdicts else empty, node=_where(cycle))
 
 
+def _bind(cycle: Cycle) -> str:
+    """Return the sentence on Bind. An extender that fails is not among the plugins."""
+    failed = failed_to_bind(cycle)
+    if failed is None:
+        return _plugins(cycle, "Bind", "stages.runs", "stages.runs")
+    return _joined(say("stages.plugin-failed", plugin=failed.extender, reasons=failed.error), _undone(cycle))
+
+
 def _counted(cycle: Cycle) -> str:
     """Return how many pods of its group had a node, if a plugin counted them."""
     counted = cycle.counted
@@ -297,7 +307,6 @@ AT_POINT = {
     "Reserve": ("stages.set-aside", "stages.nothing-set-aside"),
     "Permit": ("stages.approved", "stages.nobody-to-approve"),
     "PreBind": ("stages.ready", "stages.nothing-to-make-ready"),
-    "Bind": ("stages.runs", "stages.runs"),
     "PostBind": ("stages.cleaned-up", "stages.bound"),
 }
 SENTENCES: dict[str, Callable[[Cycle], str]] = {
@@ -312,6 +321,7 @@ SENTENCES: dict[str, Callable[[Cycle], str]] = {
     "SelectHost": _select,
     "Assume": lambda cycle: say("stages.assumed", node=_where(cycle)),
     "WaitOnPermit": _wait_on_permit,
+    "Bind": _bind,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sandbox.panels.facts.extenders import failed_to_bind
 from sandbox.panels.facts.search_end import looked_for_room
 from sandbox.panels.model.state import Cycle
 from sandbox.words.say import say
@@ -100,6 +101,9 @@ def _pre_bind(cycle: Cycle) -> str:
 
 
 def _bind(cycle: Cycle) -> str:
+    failed = failed_to_bind(cycle)
+    if failed is not None:
+        return say("ribbon.plugin-failed", plugin=failed.extender)
     return say("ribbon.waiting") if _waits(cycle, "Bind") else _passed(cycle, "Bind", _select(cycle))
 
 

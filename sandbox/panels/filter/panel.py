@@ -10,6 +10,7 @@ from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
 from sandbox.panels.facts.arithmetic import verdict
 from sandbox.panels.facts.brief import Row, brief_refusal
+from sandbox.panels.facts.extenders import said
 from sandbox.panels.facts.sampling import NOT_NEEDED, Search, arithmetic, not_visited, order_line, search_of, summary
 from sandbox.panels.facts.search_end import SearchEnd, search_end
 from sandbox.panels.facts.verdicts import MAY_HELP, helps
@@ -50,13 +51,18 @@ SAYS = {"z": "filter.not-run", "s": "filter.nothing-to-check"}
 
 def stats(world: World, view: View) -> dict[str, Any]:
     cycle = world.cycle_of_choice(view.cycle, view.pod)
-    base = {"pod": short_name(cycle.pod) if cycle else "", "has": False, "whose": attempt_shown(world, cycle)}
+    base: dict[str, Any] = {
+        "pod": short_name(cycle.pod) if cycle else "",
+        "has": False,
+        "whose": attempt_shown(world, cycle),
+    }
     if cycle is None:
         return base | {
             "empty": say("filter.no-pod-here" if world.attempts else "filter.no-pod"),
             "how": say("filter.how-to-filter"),
         }
     pre = _pre_filter(cycle)
+    base["extenders"] = said(cycle, "filter")
     search = search_of(cycle)
     if search is None:
         refused = [row for row in pre if row["code"] not in ("Success", "Skip")]

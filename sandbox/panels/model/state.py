@@ -164,8 +164,8 @@ class Cycle:
 
     ``configured`` is the configuration at its start, which it keeps.
 
-    ``state``: what plugins wrote into the CycleState, in order. ``popped``: the pod as it was popped, which may be gone
-    before it is assumed.
+    ``asked``: the calls of extenders, in order. ``state``: what plugins wrote into the CycleState, in order.
+    ``popped``: the pod as it was popped, which may be gone before it is assumed.
     """
 
     number: int
@@ -182,6 +182,7 @@ class Cycle:
     before: int = 0
     stages: list[StageMark] = field(default_factory=list)
     snapshot: ev.SnapshotTaken | None = None
+    asked: list[ev.ExtenderAsked] = field(default_factory=list)
     lists: Lists = field(default_factory=Lists)
     pre_filter: ev.PreFilterRan | None = None
     filter: ev.FilterRan | None = None
@@ -241,6 +242,11 @@ class Cycle:
     def is_of(self, uid: str) -> bool:
         """Return True unless the attempt was for another pod of the same name."""
         return self.uid in ("", uid)
+
+    def ranked_by(self, extender: str) -> ev.ExtenderAsked | None:
+        """Return the call in which an extender scored nodes, None if there is none."""
+        calls = (one for one in self.asked if one.call == "prioritize" and not one.error)
+        return next((one for one in calls if one.extender == extender), None)
 
     def mark(self, stage: str) -> StageMark | None:
         return next((mark for mark in reversed(self.stages) if mark.stage == stage), None)

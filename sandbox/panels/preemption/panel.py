@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.facts import expectable
+from sandbox.panels.facts.extenders import calls, said
 from sandbox.panels.facts.search_end import PREEMPTION, SearchEnd, looked_for_room, search_end
 from sandbox.panels.facts.sentences import verdict_counts
 from sandbox.panels.facts.victims import evicted, spared_sentences
@@ -59,6 +60,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
     others = [tried for tried in cycle.tried if tried.rejected]
     chosen = cycle.post_filter.nominated_node if cycle.post_filter else ""
     fell = {node: rung for rung, applied in enumerate(cycle.ladder, 1) for node in applied.fallen}
+    dropped = {node: asked.extender for asked in calls(cycle, "preempt") for node in asked.nodes if asked.drops(node)}
     places = {name: place for place, name in enumerate(world.cache.order, 1)}
     ordered = sorted(candidates, key=lambda tried: (tried.node != chosen, -fell.get(tried.node, 99)))
     pages = pager(len(ordered), view, "preemption", CANDIDATES)
@@ -76,6 +78,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
                 "chosen": tried.node == chosen,
                 "shown": selected is not None and tried.node == selected.node,
                 "fell": fell.get(tried.node, 0),
+                "dropped": dropped.get(tried.node, ""),
                 "surplus": cycle.limited is not None and tried.node in cycle.limited.surplus,
                 "victims": _victims(world, cycle, tried),
             }
@@ -97,6 +100,7 @@ def stats(world: World, view: View) -> dict[str, Any]:
         "limit": _limit(cycle.limited),
         "cleared": _cleared(cycle),
         "background": _background(cycle),
+        "extenders": said(cycle, "preempt"),
     }
 
 

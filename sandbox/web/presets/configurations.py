@@ -65,6 +65,18 @@ COSCHEDULING = """\
       podGroupRejectPercentage: 10
 """
 SECOND_PROFILE = "- schedulerName: packer\n"
+EXTENDER = """\
+extenders:
+- urlPrefix: simulated://power
+  filterVerb: filter
+  prioritizeVerb: prioritize
+  weight: 2
+  nodeCacheCapable: true
+  simulated:
+    filter: requested.cpu + podRequests.cpu <= allocatable.cpu * 3 / 4
+    message: too little power
+    prioritize: "requested.cpu >= allocatable.cpu ? 0 : 10 - requested.cpu * 10 / allocatable.cpu"
+"""
 ALL_NODES = "percentageOfNodesToScore: 100\n"
 
 
@@ -91,4 +103,5 @@ PRESETS: tuple[Preset, ...] = (
     ),
     _preset("coscheduling", say("presets.coscheduling"), say("presets.coscheduling-about"), COSCHEDULING),
     _preset("all-nodes", say("presets.all-nodes"), say("presets.all-nodes-about"), start=ALL_NODES),
+    _preset("extender", say("presets.extender"), say("presets.extender-about"), start=EXTENDER),
 )

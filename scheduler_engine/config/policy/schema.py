@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scheduler_engine.config.schema import (
     BOOL,
-    EXTENDER,
+    EXTENDER_FIELDS,
     GROUP,
     NAME,
     RESOURCES,
@@ -38,7 +38,7 @@ PRIORITY_ARGUMENT = Struct(
         ),
     },
 )
-LEGACY_EXTENDER = Struct("LegacyExtender", {**EXTENDER.fields, "enableHttps": BOOL, "httpTimeout": Field("int64", 0)})
+LEGACY_EXTENDER = Struct("LegacyExtender", {**EXTENDER_FIELDS, "enableHttps": BOOL, "httpTimeout": Field("int64", 0)})
 """Its timeout is a number of nanoseconds."""
 POLICY = Struct(
     KIND,

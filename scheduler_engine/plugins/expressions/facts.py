@@ -12,6 +12,7 @@ from scheduler_engine.api.cel.nodes import Call, Const, Fold, Ident, Node, Selec
 from scheduler_engine.api.cel.planning import plan
 from scheduler_engine.api.cel.running import Run
 from scheduler_engine.api.cel.values import CelError, Optional, text_of
+from scheduler_engine.framework.extender import POINTS
 from scheduler_engine.framework.facts import Fact, Facts, Keys, fact
 from scheduler_engine.framework.status import Status, error
 from scheduler_engine.plugins.expressions.points import Expression, default_message, shortened
@@ -38,6 +39,14 @@ def score_facts(expression: Expression, moment: Moment, score: int, most: int) -
     """Explain a score."""
     says = fact("expressions.score", score=score, **_subject(moment))
     return as_it_is(says, (*_shown(expression, moment, most), _result(str(score))), score)
+
+
+def extender_score_facts(expression: Expression, moment: Moment, score: int, most: int) -> Facts:
+    """Explain the score of an extender, which has another scale than that of a plugin."""
+    says = fact("expressions.score", score=score, **_subject(moment))
+    points = fact("expressions.points", score=score, factor=POINTS, points=score * POINTS)
+    shown = (*_shown(expression, moment, most), _result(str(score)), points)
+    return Facts(says, shown, raw=score, normalized=score * POINTS)
 
 
 def failure_facts(moment: Moment, problem: str) -> Facts:

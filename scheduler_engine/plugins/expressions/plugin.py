@@ -9,28 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_engine.api.cel.running import Run
 from scheduler_engine.api.objects import Pod
 from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.facts import Facts
 from scheduler_engine.framework.interface import Handle, Plugin, PluginError, PreFilterResult
 from scheduler_engine.framework.node_info import NodeInfo
 from scheduler_engine.framework.status import Code, Status, unresolvable, unschedulable
+from scheduler_engine.plugins.expressions.evaluation import Evaluation
 from scheduler_engine.plugins.expressions.facts import failure_facts, score_facts, verdict_facts
-from scheduler_engine.plugins.expressions.points import (
-    LONGEST_MESSAGE,
-    Expression,
-    compile_for,
-    default_message,
-    is_one_line,
-    most_cost,
-)
+from scheduler_engine.plugins.expressions.points import Expression, compile_for, most_cost
 from scheduler_engine.plugins.expressions.variables import Moment
 from scheduler_engine.timeline import SECOND_US
 
 NAME = "name"
 """The argument that holds the name of the plugin, which its class cannot know."""
-MESSAGE, TIMEOUT = "messageExpression", "permitTimeoutSeconds"
+TIMEOUT = "permitTimeoutSeconds"
 
 
 class ExpressionPlugin(Plugin):
@@ -50,36 +43,21 @@ class ExpressionPlugin(Plugin):
     def most_cost(self) -> int:
         return most_cost(len(self.handle.snapshot.list()))
 
+    def evaluation(self, counts: bool = True) -> Evaluation:
+        """Return what evaluates. ``counts``: the cost counts for the present command, as it is not only explained."""
+        return Evaluation(self.args, self.most_cost, self.handle.recorder.effort if counts else None)
+
     def answer(self, field: str, moment: Moment, counts: bool = True) -> Any:
-        """Return the result of an expression. ``counts``: its cost counts for the present command, as it is not only
-        explained; an error costs, too. Raises PluginError.
-        """
-        most = self.most_cost
-        run = Run({}, most)
-        try:
-            return self.expression(field).evaluate(moment, run)
-        finally:
-            if counts:
-                self.handle.recorder.effort.cost += most - run.left
+        """Return the result of an expression. Raises PluginError."""
+        return self.evaluation(counts).answer(field, moment)
 
     def judge(self, field: str, moment: Moment, counts: bool = True) -> Status | None:
         """Return why an expression refuses the pod, None if it does not. Raises PluginError."""
-        if self.answer(field, moment, counts):
+        evaluation = self.evaluation(counts)
+        if evaluation.answer(field, moment):
             return None
-        return (unschedulable if self.expression(field).reads_pods else unresolvable)(
-            self.message(field, moment, counts)
-        )
-
-    def message(self, field: str, moment: Moment, counts: bool) -> str:
-        """Return what ``messageExpression`` gives; ``message`` if that fails, or is empty, too long or not one line."""
-        if MESSAGE in self.args and moment.node is not None:
-            try:
-                text = str(self.answer(MESSAGE, moment, counts)).strip()
-            except PluginError:
-                text = ""
-            if text and is_one_line(text) and len(text.encode()) <= LONGEST_MESSAGE:
-                return text
-        return self.args.get("message", "").strip() or default_message(self.args[field])
+        refused = unschedulable if self.expression(field).reads_pods else unresolvable
+        return refused(evaluation.message(field, moment))
 
     def explain(self, field: str, moment: Moment) -> Facts:
         """Return why an expression gives True or False, or why it fails."""

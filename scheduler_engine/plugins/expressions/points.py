@@ -17,7 +17,7 @@ from scheduler_engine.api.cel.running import Run
 from scheduler_engine.api.cel.types import BOOL, DYN, INT, STRING, Type, shown
 from scheduler_engine.api.cel.values import CelError, Uint, name_of
 from scheduler_engine.framework.interface import PluginError
-from scheduler_engine.plugins.expressions.variables import OF_POD, ON_PERMIT, VARIABLES, Moment, Variable
+from scheduler_engine.plugins.expressions.variables import OF_POD, ON_PERMIT, ON_PREEMPT, VARIABLES, Moment, Variable
 from scheduler_engine.words import say
 
 MOST_COST, LEAST_COST = 100_000, 1_000
@@ -51,6 +51,15 @@ EXPRESSIONS: dict[str, Point] = {
     "permit": Point(ON_PERMIT, BOOL),
 }
 """Field of the arguments → its expression."""
+OF_EXTENDERS: dict[str, Point] = {
+    "filter": EXPRESSIONS["filter"],
+    "messageExpression": EXPRESSIONS["messageExpression"],
+    "prioritize": Point(VARIABLES, INT),
+    "preempt": Point(ON_PREEMPT, BOOL),
+    "bind": Point(VARIABLES, BOOL),
+}
+"""Field of a simulated extender → its expression."""
+POINTS = EXPRESSIONS | OF_EXTENDERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +140,8 @@ def most_cost(nodes: int) -> int:
 
 @lru_cache(maxsize=128)
 def compile_for(field: str, text: str) -> Expression:
-    """Return the compiled expression of a field of the arguments. Raises NotCompiled."""
-    point = EXPRESSIONS[field]
+    """Return the compiled expression of a field of a plugin or of an extender. Raises NotCompiled."""
+    point = POINTS[field]
 
     def wrong_result(found: Type) -> str:
         return "" if found in (point.result, DYN) else f"must evaluate to {shown(point.result)}"

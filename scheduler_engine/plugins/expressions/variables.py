@@ -28,12 +28,13 @@ class Amounts(WithDefault):
 
 class Moment(NamedTuple):
     """What an evaluation is about. ``node``: as the cycle sees it, None for a pod alone. ``waiting``: other pods that
-    wait on Permit for the plugin.
+    wait on Permit for the plugin. ``victims``: manifests of the pods that preemption would evict from the node.
     """
 
     pod: Pod
     node: NodeInfo | None = None
     waiting: tuple[Pod, ...] = ()
+    victims: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +81,5 @@ ON_PERMIT = VARIABLES | {
     "waiting": Variable(("list", DYN), lambda moment: [pod.manifest for pod in moment.waiting]),
 }
 """The variables on Permit."""
+ON_PREEMPT = VARIABLES | {"victims": Variable(("list", DYN), lambda moment: [*moment.victims])}
+"""The variables about a candidate of preemption."""

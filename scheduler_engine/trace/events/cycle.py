@@ -50,9 +50,10 @@ class PreFilterRan(Event):
 class FilterRan(Event):
     """One whole Filter stage.
 
-    ``plugins`` are the Filter plugins in running order, ``skipped`` those PreFilter skipped. ``rows`` hold, in visiting
-    order, ``(node, plugin, code, reasons, with_nominated)``: plugin "" and code Success = passes; else the first plugin
-    that failed. ``with_nominated`` lists the nominated pods that were added for the first of the two runs.
+    ``plugins`` are the Filter plugins in running order, then ``Extender`` if one filters; ``skipped`` those PreFilter
+    skipped. ``rows`` hold, in visiting order, ``(node, plugin, code, reasons, with_nominated)``: plugin "" and code
+    Success = passes; else the first plugin that failed. ``with_nominated`` lists the nominated pods that were added for
+    the first of the two runs.
     ``start_index`` … ``next_start_index`` are indices into the snapshot's list; ``feasible`` in the order found.
     ``also``: per failed node, the verdicts of the filters after the first failing one, each run alone (the real
     scheduler does not run them). ``nominated``: the row of the nominated node, which was tried first and did not fit;
@@ -104,7 +105,8 @@ class ExtenderAsked(Event):
     """An extender was asked: ``call`` is ``filter``, ``prioritize``, ``preempt`` or ``bind``, about ``nodes``.
 
     ``remaining``: the nodes that pass, or the candidates that remain. ``failed``: (node, code, message). ``scores``:
-    (node, the extender's score, the points that it adds to the total). ``victims``: (node, pods to evict there).
+    (node, the extender's score, the points that it adds to the total), by its ``weight``. ``victims``: (node, pods to
+    evict there).
     ``error``: the call failed; ``ignored``: that did not fail the pod.
     """
 
@@ -119,6 +121,11 @@ class ExtenderAsked(Event):
     victims: tuple[tuple[str, tuple[str, ...]], ...] = ()
     error: str = ""
     ignored: bool = False
+    weight: int = 0
+
+    def drops(self, node: str) -> bool:
+        """Return True if a node is not among those that remain."""
+        return not self.error and node not in self.remaining
 
 
 @record(frozen=True, slots=True)

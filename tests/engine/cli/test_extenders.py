@@ -17,6 +17,7 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
+import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -28,6 +29,8 @@ from scheduler_engine.cli.extender_http import TOO_LATE, TOO_LATE_INSIDE, ask
 from scheduler_engine.cli.extender_json import decode
 from scheduler_engine.framework.extender_answers import ExtenderError
 from scheduler_engine.framework.extender_calls import Address
+from scheduler_engine.testing import make_node, make_pod
+from tests.engine.simulated_extender import answering
 
 SECOND_NS = 10**9
 Answer = Callable[[BaseHTTPRequestHandler, Any], None]
@@ -335,3 +338,47 @@ def test_an_extender_that_is_gone_is_named_in_the_pods_message(
     path.write_text(SCENARIO.replace("URL", f"http://127.0.0.1:{port}"))
     assert main(["run", "--allow-extenders", str(path)]) == 1
     assert f"dial tcp 127.0.0.1:{port}: connect: connection refused" in capsys.readouterr().out
+
+
+# --- simulated ones ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(name="simulated")
+def create_simulated(tmp_path: Path) -> str:
+    """Write a scenario with a simulated extender that leaves one node."""
+    path = tmp_path / "simulated.scenario.yaml"
+    expected = [{"pod": "default/web", "node": "b"}, {"verdict": "default/web", "node": "a", "plugin": "Extender"}]
+    objects = [make_node("a").obj(), make_node("b").obj(), make_pod("web").obj()]
+    configuration = answering(filter='node.metadata.name == "b"', message="the rack is full")
+    scenario = {"apiVersion": "scheduler-sandbox/v1", "kind": "Scenario", "title": "Racks"}
+    steps = {"setup": [{"apply": objects}], "then": [{"run": {}}], "expect": expected}
+    path.write_text(yaml.safe_dump({**scenario, "configuration": configuration, **steps}))
+    return str(path)
+
+
+def test_commands_ask_simulated_extenders_without_an_option(
+    simulated: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", simulated]) == 0
+    assert main(["run", simulated]) == 0
+    assert main(["explain", simulated, "--pod", "web", "--node", "a"]) == 0
+    assert "the rack is full" in capsys.readouterr().out
+    assert main(["fit", simulated, "--pod", "default/web", "--most", "2"]) == 0
+    snapshot = tmp_path / "snapshot.json"
+    assert main(["export", simulated, "--as", "simulator", "--to", str(snapshot)]) == 0
+    assert "simulated" not in snapshot.read_text()
+    exported = tmp_path / "exported.scenario.yaml"
+    assert main(["export", simulated, "--to", str(exported)]) == 0
+    assert yaml.safe_load(exported.read_text())["configuration"]["extenders"][0]["simulated"] == {
+        "filter": 'node.metadata.name == "b"',
+        "message": "the rack is full",
+    }
+
+
+def test_a_log_with_simulated_extenders_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    objects = [make_node("a").obj(), make_node("b").obj(), make_pod("web").obj()]
+    steps = [{"kind": "apply", "manifests": objects}, {"kind": "run"}]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"configuration": answering(filter='node.metadata.name == "b"'), "commands": steps}))
+    assert main(["replay", str(path)]) == 0
+    assert "Extender simulated://racks" in capsys.readouterr().out

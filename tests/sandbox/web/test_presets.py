@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import yaml
 
 from sandbox.web.presets.clusters import CLUSTERS
+from sandbox.web.presets.configurations import PRESETS
 from scheduler_engine import commands
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.versions import VERSIONS
@@ -32,3 +35,8 @@ def test_a_shared_nic_gathers_its_pods_on_one_node_until_it_is_full(version: str
     nodes = nodes_of_pods("shared-nic", version)
     assert nodes["router-1"] == nodes["router-2"] != ""
     assert nodes["router-3"] == ""
+
+
+def test_the_document_has_the_preset_with_an_extender() -> None:
+    [preset] = [preset for preset in PRESETS if preset.slug == "extender"]
+    assert f"```yaml\n{preset.text}```\n" in (Path(__file__).parents[3] / "docs" / "plugins.md").read_text()

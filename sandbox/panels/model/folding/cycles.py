@@ -99,6 +99,7 @@ def ran(world: Models, entry: ev.Entry, event: Any) -> None:
 
 FIELDS: dict[type[ev.Event], str] = {
     ev.CycleStateWritten: "state",
+    ev.ExtenderAsked: "asked",
     ev.PreFilterRan: "pre_filter",
     ev.FilterRan: "filter",
     ev.PodUnschedulable: "fit_error",

@@ -1,5 +1,6 @@
 // The lesson beside the workbench: its pointers light and open what they name; this browser saves its progress.
 
+import { rememberAnswers } from './answered.js';
 import { saveProgress } from './progress.js';
 import { read, write } from './storage.js';
 import { choose, lendTab, sendView, showOnPhone, view } from './view.js';
@@ -93,7 +94,8 @@ let shown = null; // the last part shown
 
 /** After every update: save the progress; a part that opens shows what it is about. */
 export function settleLesson() {
-  const { slug, part, parts, look, finished, cost } = byId('panel-lesson').dataset;
+  const { slug, part, parts, look, finished, cost, topic, level, rights } = byId('panel-lesson').dataset;
+  if (topic && rights) rememberAnswers(location.pathname, `${topic}-${level}`, rights);
   if (part === undefined || part === shown) return;
   const first = shown === null;
   shown = part;

@@ -11,7 +11,7 @@ from functools import lru_cache
 from random import Random
 
 from scheduler_engine.errors import Rejected
-from scheduler_engine.lesson import practice_filters
+from scheduler_engine.lesson import practice_filters, practice_places, practice_waiting
 from scheduler_engine.lesson.loading import read_lesson
 from scheduler_engine.lesson.model import Lesson, Question
 from scheduler_engine.lesson.practice_parts import Asked, Topic
@@ -31,6 +31,11 @@ from scheduler_engine.words import say
 TOPICS: Mapping[str, Topic] = {
     "filters": Topic(practice_filters.filter_cluster, practice_filters.filters),
     "taints": Topic(practice_filters.taint_cluster, practice_filters.tolerations),
+    "affinity": Topic(practice_places.affinity_cluster, practice_places.affinity),
+    "spread": Topic(practice_places.spread_cluster, practice_places.spread),
+    "scores": Topic(practice_places.score_cluster, practice_places.scores),
+    "queue": Topic(practice_waiting.queue_cluster, practice_waiting.queue),
+    "preemption": Topic(practice_waiting.preemption_cluster, practice_waiting.preemption),
 }
 """Name of a topic → its cluster and its questions, in the order of the page."""
 LEVELS = (1, 2, 3)
@@ -81,7 +86,7 @@ def practice_text(drawn: Round) -> str:
 
     Raises RuntimeError when no draw is worth asking.
     """
-    refused = "no cluster has enough questions"
+    refused: list[str] = []
     for number in range(MOST_CLUSTERS):
         # Random hashes a text seed itself, alike on every machine.
         document = _document(Random(f"{drawn.name}/{number}"), drawn)
@@ -91,8 +96,8 @@ def practice_text(drawn: Round) -> str:
         problems = problems_of(read_lesson(text, f"{drawn.name}.yaml"))
         if not problems:
             return text
-        refused = problems[-1]
-    raise RuntimeError(f"no valid draw for {drawn.name}: {refused}")
+        refused += problems
+    raise RuntimeError(f"no valid draw for {drawn.name}: {refused[-1] if refused else 'too few questions'}")
 
 
 def practice(drawn: Round) -> Lesson:
@@ -152,6 +157,9 @@ def _answer(simulation: Simulation, asked: Asked) -> Answer | None:
     except Rejected:
         return None
     run = RunView(simulation)
+    tried = run.preempting(asked.question.pod)
+    if tried and tried.rungs and len(tried.rungs[-1].survivors) > 1:
+        return None  # A draw chose among the best nodes.
     walk = Walk(steps, simulation.recorder, since, lambda *_: simulation, pressed=True)
     return judge(asked.question, since, Sight(simulation.recorder, lambda _: run, walk)).answer
 
@@ -171,7 +179,8 @@ def _part(asked: Asked, tempting: str) -> Data:
         options = [{"text": option.text, "holds": [*option.holds]} for option in question.options]
         data: Data = {"ask": question.ask, "options": options}
     else:
-        data = {question.kind: question.pod, **({"node": question.node} if question.node else {})}
+        more = {"node": question.node, "at": question.at}
+        data = {question.kind: question.pod} | {key: value for key, value in more.items() if value}
     then = {"then": asked.then} if asked.then else {}
     return {
         "text": asked.text,

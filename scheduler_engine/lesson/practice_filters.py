@@ -154,6 +154,8 @@ def _of_all(draw: Random, taint: Data) -> Data:
 
 TOLERATIONS = ((_equal, _other_value), (_equal, _exists, _of_effect), (_exists, _of_effect, _of_all, _other_value))
 """Tolerations of a taint, by level."""
+TAINT_RULES = ("equal", "effects", "keys")
+"""Names of the rules, by level."""
 
 
 def tolerations(draw: Random, level: int, number: int, simulation: Simulation) -> Asked:
@@ -168,7 +170,7 @@ def tolerations(draw: Random, level: int, number: int, simulation: Simulation) -
     count = draw.randint(1, 2) if level == 3 else 1
     listed = [draw.choice(TOLERATIONS[level - 1])(draw, draw.choice(known)) for _ in range(count)]
     text = say("practice.tolerates", tolerations=", ".join(f"`{flow(each)}`" for each in listed))
-    traits = [Trait({"tolerations": listed}, text, say(f"practice.rule-taints-{level}"))]
+    traits = [Trait({"tolerations": listed}, text, say(f"practice.rule-taints-{TAINT_RULES[level - 1]}"))]
     facts = list_nodes(simulation, taints)
     manifest = pod_with(name, app, 100, traits)
     tolerated = [each for each in emptiest(simulation) if each != infos(simulation)[0].name]

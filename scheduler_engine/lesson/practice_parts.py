@@ -173,3 +173,9 @@ def busy(draw: Random, name: str, number: int, milli: int, **more: Any) -> Data:
     """Return a pod that already is on a node."""
     app = draw.choice(APPS)
     return pod(f"{app}-on-{name.rpartition('-')[2]}-{number}", app, milli, nodeName=name, **more)
+
+
+def sized(milli: int, mib: int) -> Trait:
+    """Return the trait of a pod that requests these amounts."""
+    requests = {"cpu": f"{milli}m", "memory": f"{mib}Mi"}
+    return Trait({}, "", "", {"resources": {"requests": requests}})

@@ -94,8 +94,8 @@ let shown = null; // the last part shown
 
 /** After every update: save the progress; a part that opens shows what it is about. */
 export function settleLesson() {
-  const { slug, part, parts, look, finished, cost, topic, level, rights } = byId('panel-lesson').dataset;
-  if (topic && rights) rememberAnswers(location.pathname, `${topic}-${level}`, rights);
+  const { slug, part, parts, look, finished, cost, round, rights } = byId('panel-lesson').dataset;
+  if (rights) rememberAnswers(location.pathname, round.replace(/-\d+$/, ''), rights);
   if (part === undefined || part === shown) return;
   const first = shown === null;
   shown = part;

@@ -20,8 +20,6 @@ def round_data(name: str, rights: Mapping[int, bool], parts: int) -> dict[str, A
         return None
     answered = sum(rights.values())
     return {
-        "topic": drawn.topic,
-        "level": drawn.level,
         "link": drawn.name.removeprefix("practice-"),
         "rights": " ".join(f"{part}:{int(right)}" for part, right in sorted(rights.items())),
         "score": say("lesson.round-score", right=answered, parts=parts),

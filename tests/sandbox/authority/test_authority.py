@@ -246,6 +246,7 @@ def keys(people: World) -> dict[str, dict[str, str]]:
         "<digest>": {"anybody": DIGESTS["v1.34"]},
         "<key>": {"anybody": draft, "wrong": "x" * len(draft), "gone": expired},
         "<slug>": {"anybody": STEPS, "wrong": "nothing"},
+        "<name>": {"anybody": "spread-2-7", "wrong": "nothing"},
     }
 
 

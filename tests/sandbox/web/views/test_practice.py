@@ -98,7 +98,7 @@ def test_a_topic_or_level_that_does_not_exist_opens_nothing(fields: dict[str, st
 
 def test_the_page_learns_which_answers_were_right() -> None:
     learner = Learner()
-    assert 'data-topic="filters" data-level="2" data-rights=""' in learner.panel()
+    assert 'data-round="filters-2-7" data-rights=""' in learner.panel()
     learner.answer(0, rightly=True)
     learner.answer(1, rightly=False, turns=False)
     assert 'data-rights="0:1 1:0"' in learner.panel(), "also of the open part"

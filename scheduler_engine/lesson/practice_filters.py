@@ -169,7 +169,7 @@ def tolerations(draw: Random, level: int, number: int, simulation: Simulation) -
     ]
     count = draw.randint(1, 2) if level == 3 else 1
     listed = [draw.choice(TOLERATIONS[level - 1])(draw, draw.choice(known)) for _ in range(count)]
-    text = say("practice.tolerates", tolerations=", ".join(f"`{flow(each)}`" for each in listed))
+    text = say("practice.tolerates", tolerations=" · ".join(f"`{flow(each)}`" for each in listed))
     traits = [Trait({"tolerations": listed}, text, say(f"practice.rule-taints-{TAINT_RULES[level - 1]}"))]
     facts = list_nodes(simulation, taints)
     manifest = pod_with(name, app, 100, traits)

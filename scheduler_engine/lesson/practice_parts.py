@@ -102,7 +102,7 @@ def label(key: str) -> Column:
 
     def column(info: NodeInfo) -> str:
         value = info.node.labels.get(key, "") if info.node else ""
-        return f"`{key}={value}`" if value else ""
+        return f"`{key.rpartition('/')[2]}={value}`" if value else ""
 
     return column
 
@@ -157,8 +157,12 @@ def asked(
     facts: str,
     tempting: Sequence[str],
     steps: Sequence[Data] = ({"pod": {}},),
+    button: str = "",
 ) -> Asked:
-    """Return a question about a new pod: the text lists its traits and ``facts``, the steps create and schedule it."""
+    """Return a question about a new pod: the text lists its traits and ``facts``, the steps create and schedule it.
+
+    ``button``: the label, "" = the usual one.
+    """
     name, gone = manifest["metadata"]["name"], cleared(simulation)
     requests = manifest["spec"]["containers"][0]["resources"].get("requests", {})
     begin = [say("practice.cleared", pods=", ".join(gone))] if gone else []
@@ -166,7 +170,7 @@ def asked(
     text = " ".join((*begin, opens, *(trait.text for trait in traits if trait.text)))
     do = [*(delete(each) for each in gone), apply(manifest), *steps]
     then = " ".join(trait.rule for trait in traits if trait.rule)
-    return Asked(f"{text}\n\n{facts}", question, do, say("practice.create", pod=name), then, tempting)
+    return Asked(f"{text}\n\n{facts}", question, do, button or say("practice.create", pod=name), then, tempting)
 
 
 def busy(draw: Random, name: str, number: int, milli: int, **more: Any) -> Data:

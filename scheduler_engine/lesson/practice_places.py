@@ -145,10 +145,10 @@ AFFINITIES: tuple[tuple[Draw, ...], ...] = (
 
 def affinity(draw: Random, level: int, number: int, simulation: Simulation) -> Asked:
     """Ask which nodes pass for a pod with affinity or anti-affinity."""
-    name, app = name_of(draw, number)
     trait = draw.choice(AFFINITIES[level - 1])(draw, simulation)
-    app = trait.spec.pop("app", app)
-    columns: list[Column] = [label("disk"), label("tier"), *([label(ZONE), pods] if level > 1 else [])]
+    app = trait.spec.pop("app", draw.choice(APPS))
+    name, of_nodes = f"{app}-{number + 1}", "nodeAffinity" in trait.spec.get("affinity", {})
+    columns: list[Column] = [label("disk"), label("tier")] if of_nodes else [label(ZONE), pods]
     facts, question = list_nodes(simulation, *columns), Question("passes", f"default/{name}")
     tempting = draw.sample(emptiest(simulation), len(infos(simulation)))
     return asked(simulation, pod_with(name, app, 100, [trait]), [trait], question, facts, tempting)

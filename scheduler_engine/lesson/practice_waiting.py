@@ -99,7 +99,7 @@ Happens = tuple[Data, str]
 def _node_joins(draw: Random, simulation: Simulation, name: str) -> Happens:
     disk, cpus = draw.choice(("ssd", "hdd")), draw.choice((1, 8))
     new = f"extra-{len(list(simulation.api.list('Node')))}"
-    return apply(node(new, cpus, {"disk": disk})), say("practice.node-joins", node=new, cpus=cpus, disk=disk)
+    return apply(node(new, cpus, {"disk": disk})), say("practice.node-joins", node=new, count=cpus, disk=disk)
 
 
 def _pod_leaves(draw: Random, simulation: Simulation, name: str) -> Happens:
@@ -146,7 +146,7 @@ def _woken(draw: Random, level: int, number: int, simulation: Simulation) -> Ask
     manifest, question = pod_with(name, app, milli, [trait]), Question("lane", f"default/{name}")
     facts = list_nodes(simulation, cpu, label("disk"))
     tempting = draw.sample(("activeQ", "unschedulablePods", "backoffQ", "bound"), 4)
-    return asked(simulation, manifest, [told], question, facts, tempting, steps)
+    return asked(simulation, manifest, [told], question, facts, tempting, steps, say("practice.happen"))
 
 
 # --- preemption ------------------------------------------------------------------------------------------------------

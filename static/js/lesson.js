@@ -91,11 +91,15 @@ export function teach() {
 }
 
 let shown = null; // the last part shown
+let judged = null; // the answers of a round that were judged then
 
 /** After every update: save the progress; a part that opens shows what it is about. */
 export function settleLesson() {
   const { slug, part, parts, look, finished, cost, round, rights } = byId('panel-lesson').dataset;
   if (rights) rememberAnswers(location.pathname, round.replace(/-\d+$/, ''), rights);
+  // The text of a round is long on a phone, and its verdict is below it.
+  if (rights && judged !== null && rights !== judged) document.querySelector('#panel-lesson .les-a')?.scrollIntoView({ block: 'nearest' });
+  judged = rights ?? null;
   if (part === undefined || part === shown) return;
   const first = shown === null;
   shown = part;

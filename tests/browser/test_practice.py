@@ -9,6 +9,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from scheduler_engine.lesson.practice import practice, round_of
+from tests.browser.axe import PHONE
 from tests.browser.workbench import Eventually, connected, text
 from tests.questions import Put, parts_of
 
@@ -109,6 +110,27 @@ def test_the_last_box_ends_it_and_answers_can_be_forgotten(page: Page, eventuall
     page.get_by_role("button", name="Forget my answers").click()
     eventually(lambda: not page.locator("#due").is_visible())
     assert cards(page) == []
+
+
+def test_on_a_phone_the_verdict_comes_into_view(new_page: Callable[..., Page], eventually: Eventually) -> None:
+    page = new_page(viewport=PHONE)
+    page.goto("/practice/preemption-3-7/")
+    puts = start(page, "Start these 5 questions")
+    for choice in puts[0].answers()[1]:
+        page.locator(f".les-q input[value='{choice}']").check()
+    page.locator(".les-q button[type=submit]").click()
+    page.locator(".les-q").wait_for(state="detached")
+    page.evaluate("document.getElementById('scroll-lesson').scrollTop = 0")
+    page.locator("#les-step").click()
+    verdict = page.locator("#panel-lesson .les-a")
+    verdict.wait_for()
+    foot = page.locator(".les-f")
+
+    def in_view() -> bool:
+        shown, below = verdict.locator(".les-v").bounding_box(), foot.bounding_box()
+        return bool(shown and below and shown["y"] + shown["height"] <= below["y"])
+
+    eventually(in_view)
 
 
 def test_five_more_are_other_questions(page: Page, eventually: Eventually) -> None:

@@ -208,7 +208,8 @@ class Desk:
             "belief": lesson.belief,
             # The truth, and what differs under other versions, may give answers away: they come at the end.
             "truth": lesson.truth if self.open is None else "",
-            "versions": [*lesson.versions()][: None if self.open is None else 1],
+            # A round is drawn for the version of its sandbox, and not played under the others.
+            "versions": [] if self._is_round else [*lesson.versions()][: None if self.open is None else 1],
             "lost": self.lost,
             "finished": self.open is None,
         }

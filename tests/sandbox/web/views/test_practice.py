@@ -141,6 +141,7 @@ def test_what_follows_depends_on_the_answers(name: str, right: int, expected: li
         learner.answer(part, rightly=part < right)
     html = learner.panel()
     assert f"{right} of 5 right." in words(html)
+    assert "holds for Kubernetes" not in words(html), "it is played under one version only"
     assert follows(html) == expected
     assert '<a class="lnk" id="les-leave" href="/practice/">Back to practice</a>' in html
     assert f'href="/practice/{name.removeprefix("practice-")}/">Link to these questions</a>' in html

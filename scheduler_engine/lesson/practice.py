@@ -80,7 +80,7 @@ def topic_about(topic: str) -> str:
     return say(f"practice.about-{topic}")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def practice_text(drawn: Round) -> str:
     """Return the text of a round's lesson: the same round always gives the same bytes.
 

@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from sandbox.changes import store
+from sandbox.changes.study import open_learned, open_lesson
 from sandbox.content.scenarios import story_of, story_text
+from sandbox.content.shelf import PRACTICE, placed_lesson
 from sandbox.limits import quotas
 from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from sandbox.worker import jobs
 from sandbox.worker.jobs.importing import UploadedScenario, beginning_of
 from sandbox.worker.jobs.teaching import Learned
+from scheduler_engine.lesson.practice import round_of
 from scheduler_engine.scenario import Scenario, command_of
 
 
@@ -57,3 +60,15 @@ def open_uploaded(scenario: UploadedScenario, token: str = "") -> tuple[Sandbox,
 def read_lesson(text: str, name: str = "lesson.yaml") -> Learned:
     """Return the lesson of a file after testing it. Raises ``Rejected`` with all errors, or ``EngineError``."""
     return engines.of_file(jobs.lesson_read, text, name)
+
+
+def open_named(name: str) -> tuple[Sandbox, str] | None:
+    """Create a sandbox for the lesson of this name, and return it with its edit token. None if there is none.
+
+    A round of practice is drawn in a worker, since it plays many draws.
+    """
+    if round_of(name):
+        text, lesson = engines.of_file(jobs.practice_round, name)
+        return open_learned(lesson, PRACTICE, text)
+    placed = placed_lesson(name)
+    return open_lesson(placed) if placed else None

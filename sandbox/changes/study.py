@@ -30,6 +30,7 @@ MOST_ANSWERS, LONGEST_NAME = 400, 400
 Progress = dict[str, Any]
 """``began``: part → number and key of the last command before it. ``hints``: part → number of shown hints.
 
+``right``: part → 1 if its question was answered rightly when the part was first left, else 0.
 ``pressed``: parts whose steps are all refused, and were taken. ``done`` and ``skipped``: lists of parts. ``set``: the
 last part for which opening it set the sandbox. ``outline``: for a lesson without a shelf, its number of parts and the
 parts with a task.
@@ -115,7 +116,7 @@ def turn_to(sandbox: Sandbox, part: int, who: str = "") -> None:
         if not 0 <= part <= status.parts or (part > before + 1 and str(part) not in progress.get("began", {})):
             raise Rejected(say("lesson.no-part"))
         if part == before + 1:
-            _leave(progress, before, status.done)
+            _leave(progress, before, status)
         if began:
             progress["set"] = part
             _set_began(progress, part, began)
@@ -140,10 +141,12 @@ def _has_begun(sandbox: Sandbox, progress: Progress, part: int, here: Position) 
     return n <= here.head and Database().keys(sandbox.pk, [n]).get(n, 0) == state
 
 
-def _leave(progress: Progress, part: int, done: bool) -> None:
-    """Note a part as done or skipped. A part that was done once stays done."""
-    finished = set(progress.get("done", ())) | ({part} if done else set())
-    skipped = set(progress.get("skipped", ())) | ({part} if not done else set())
+def _leave(progress: Progress, part: int, status: Status) -> None:
+    """Note a part as done or skipped. A part that was done once stays done, and its first answer counts."""
+    finished = set(progress.get("done", ())) | ({part} if status.done else set())
+    skipped = set(progress.get("skipped", ())) | ({part} if not status.done else set())
+    if status.right is not None:
+        progress.setdefault("right", {}).setdefault(str(part), int(status.right))
     progress["done"], progress["skipped"] = sorted(finished), sorted(skipped - finished)
 
 

@@ -6,6 +6,7 @@ PAGES = {
     "course": "course/",
     "misconceptions": "misconceptions/",
     "challenges": "challenges/",
+    "practice": "practice/",
     "before": "before/",
     "versions": "versions/",
     "create": "new/",

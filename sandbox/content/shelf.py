@@ -17,6 +17,8 @@ SHELVES = ("lessons", "misconceptions", "challenges")
 """Folders in ``fixtures``, in the order of the course. A folder may be missing."""
 DAILY = "daily"
 """The shelf of the challenge of the day, and its name in a request."""
+PRACTICE = "practice"
+"""The shelf of rounds of practice. Each is drawn when it is opened, by its name."""
 OWN = "own"
 """The shelf of an uploaded lesson."""
 UPLOADED_IN_CACHE = 16
@@ -26,6 +28,7 @@ WAYS_BACK = {
     "misconceptions": ("misconceptions", "", "lesson.to-misconceptions"),
     "challenges": ("challenges", "", "lesson.to-challenges"),
     DAILY: ("challenges", "", "lesson.to-challenges"),
+    PRACTICE: ("practice", "", "lesson.to-practice"),
     OWN: ("course", "#own", "lesson.to-own"),
 }
 """Shelf → its page: name of the URL, fragment of the URL, and key of the link's text."""

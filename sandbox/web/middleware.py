@@ -23,7 +23,7 @@ POLICY = (
     "connect-src 'self'{sockets}; worker-src 'self'; frame-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors {ancestors}"
 )
-OPEN_TO_ALL = frozenset({"/", "/course/", "/misconceptions/", "/challenges/"})
+OPEN_TO_ALL = frozenset({"/", "/course/", "/misconceptions/", "/challenges/", "/practice/"})
 """Paths of pages that show no sandbox."""
 BY_LINK = ("/s/", "/embed/")
 """Below these paths, knowing the address grants access, and cookies add nothing. So other origins may read the answers:

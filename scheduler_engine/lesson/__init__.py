@@ -2,7 +2,7 @@
 
 ``format`` is the table of keys of a file, ``loading`` reads files, ``predictions`` gets the engine's answers to a
 learner's questions, ``tasks`` finds what a task still lacks, ``costs`` prices a solution, ``verifying`` plays a lesson
-in every way that it describes.
+in every way that it describes. ``daily`` and ``practice`` draw lessons from seeds.
 ``docs/lessons.md`` describes the format.
 """
 

@@ -1,5 +1,6 @@
 // The lesson beside the workbench: its pointers light and open what they name; this browser saves its progress.
 
+import { rememberAnswers } from './answered.js';
 import { fillFigures } from './figure.js';
 import { saveProgress } from './progress.js';
 import { read, write } from './storage.js';
@@ -91,11 +92,16 @@ export function teach() {
 }
 
 let shown = null; // the last part shown
+let judged = null; // the answers of a round that were judged then
 
 /** After every update: save the progress; a part that opens shows what it is about. */
 export function settleLesson() {
-  const { slug, part, parts, look, finished, cost } = byId('panel-lesson').dataset;
   fillFigures(byId('panel-lesson'));
+  const { slug, part, parts, look, finished, cost, round, rights } = byId('panel-lesson').dataset;
+  if (rights) rememberAnswers(location.pathname, round.replace(/-\d+$/, ''), rights);
+  // The text of a round is long on a phone, and its verdict is below it.
+  if (rights && judged !== null && rights !== judged) document.querySelector('#panel-lesson .les-a')?.scrollIntoView({ block: 'nearest' });
+  judged = rights ?? null;
   if (part === undefined || part === shown) return;
   const first = shown === null;
   shown = part;

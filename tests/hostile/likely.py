@@ -27,7 +27,9 @@ LIKELY: dict[str, Sequence[str]] = {
     "tab": ("filter", "scores", "preemption", "configuration", "timeline"),
     "open": ("filter", "status cluster inspector timeline queues"),
     "scenario": ("node-selector", "lesson:three-queues", "own:1", "node-name-pin"),
-    "lesson": ("three-queues", "backoff"),
+    "lesson": ("three-queues", "backoff", "practice-spread-2-7"),
+    "topic": ("filters", "queue"),
+    "level": ("1", "3"),
     "seconds": ("1", "0.5", "60"),
     "minutes": ("0", "5", "600"),
     "verb": ("stage", "pod", "settle", "second"),
@@ -55,6 +57,7 @@ PLACES: dict[str, Sequence[str]] = {
     "panel_id": tuple(PANELS),
     "form": ("scenario", "manifests", "snapshot", "trace"),
     "kind": ("pod", "node", "Pod", "Node", "Deployment", "deployment", "daemonset", "configmap", "priorityclass"),
+    "figure": ("a-pod-that-grows", "a-pod-that-grows-1-0", "topology-spread-3-1-1", "1", "3-0-1"),
     "slug": ("node-selector", "three-zones-one-gpu-pool", "three-queues", "backoff"),
     "verb": (
         "stage",

@@ -6,6 +6,7 @@ have it again afterwards: whoever takes pictures changes sizes and colours meanw
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -63,6 +64,8 @@ def site(visit: Visit) -> Iterator[Shot]:
         ("course", "/course/"),
         ("misconceptions", "/misconceptions/"),
         ("challenges", "/challenges/"),
+        ("practice", "/practice/"),
+        ("practice, one round", "/practice/spread-2-7/"),
         ("before", "/before/"),
         ("versions", "/versions/"),
         ("workshops", "/workshop/"),
@@ -185,6 +188,35 @@ def lesson(visit: Visit) -> Iterator[Shot]:
         turn(visit, page, "#les-skip")
     page.locator("#panel-lesson[data-finished]").wait_for()
     yield Shot("end", page)
+
+
+WRONG_BEFORE = {
+    "cards": [
+        *({"key": "spread-2", "box": 0, "due": 0} for _ in range(3)),
+        {"key": "preemption-3", "box": 1, "due": 1},
+        {"key": "queue-1", "box": 2, "due": 4_000_000_000_000},
+    ]
+}
+"""Wrong answers of practice as a browser stores them: some are due, one comes back later."""
+
+
+def practice(visit: Visit) -> Iterator[Shot]:
+    page = visit.page("/practice/")
+    page.evaluate("value => localStorage.setItem('practice', value)", json.dumps(WRONG_BEFORE))
+    page.reload()
+    page.locator("#due").wait_for()
+    yield Shot("due", page)
+    page = visit.workbench(lesson="practice-preemption-3-7")
+    yield Shot("round", page, "lesson")
+    while not page.locator("#panel-lesson[data-finished]").count():
+        page.locator(".les-q input").first.check()
+        page.locator(".les-q button[type=submit]").click()
+        page.locator(".les-q").wait_for(state="detached")
+        do(visit, page)
+        if page.locator("#panel-lesson").get_attribute("data-part") == "0":
+            yield Shot("round, answered", page, "lesson")
+        turn(visit, page)
+    yield Shot("round, end", page, "lesson")
 
 
 def beside_a_lesson(visit: Visit) -> Iterator[Shot]:
@@ -917,6 +949,7 @@ JOURNEYS: dict[str, Journey] = {
     "long names": long_names,
     "lesson": lesson,
     "beside a lesson": beside_a_lesson,
+    "practice": practice,
     "forms": forms,
     "refused": refused,
     "stories": stories,
@@ -946,12 +979,13 @@ WHOLE, PAST = "body", "#panel-toolbar, #panel-sentence, #panel-timeline, #panel-
 IN_THE_SUITE: dict[str, dict[str, str]] = {
     "stages": {"Filter, arithmetic": WHOLE, "Select, arithmetic": "#decision", "a look at the past": PAST},
     "site": dict.fromkeys(
-        ("start page", "course", "misconceptions", "challenges", "before", "versions", "workshops"), WHOLE
+        ("start page", "course", "misconceptions", "challenges", "practice", "before", "versions", "workshops"), WHOLE
     ),
     "import": {"refused at the door": "#door"},
     "embeds": {"a scenario": WHOLE, "a scenario at its end": WHOLE},
     "lesson": {"question": WHOLE, "answered wrong": "#panel-lesson"},
     "misconception and challenge": {"challenge": "#panel-lesson"},
+    "practice": {"due": "#due", "round, end": "#panel-lesson"},
     "fits nowhere": {"Preemption": "#decision", "long message": "#panel-sentence"},
     "refused": {"paste, refused": "#drawer", "pod, refused": "#drawer"},
     "room": {

@@ -26,8 +26,7 @@ router = Router(tags=["Lessons"])
 
 def _part(access: Access) -> dict[str, Any]:
     part: dict[str, Any] = engines.read(access.sandbox, jobs.lesson_part)
-    following = part.get("next")
-    return part | {"next": [{"name": following["slug"], "title": following["title"]}] if following else []}
+    return part | {"next": [{"name": row["slug"], "title": row["title"]} for row in part.get("next", ())]}
 
 
 def _part_after(access: Access) -> Any:

@@ -13,9 +13,8 @@ from ninja import Query, Router, Status
 from ninja.errors import HttpError
 
 from sandbox.changes import store, study
-from sandbox.changes.opening import open_scenario, open_uploaded, read_lesson, read_uploaded
+from sandbox.changes.opening import open_named, open_scenario, open_uploaded, read_lesson, read_uploaded
 from sandbox.content.scenarios import scenarios
-from sandbox.content.shelf import placed_lesson
 from sandbox.limits.quotas import check_size
 from sandbox.panels import PANELS
 from sandbox.panels.facts.finding import LONGEST_WANTED, for_readers
@@ -67,10 +66,10 @@ def _scenario(name: str) -> tuple[Sandbox, str]:
 
 
 def _lesson(name: str) -> tuple[Sandbox, str]:
-    placed = placed_lesson(name)
-    if placed is None:
+    opened = open_named(name)
+    if opened is None:
         raise HttpError(404, say("lesson.no-such"))
-    return study.open_lesson(placed)
+    return opened
 
 
 OPENERS: dict[str, Callable[[str], tuple[Sandbox, str]]] = {

@@ -29,18 +29,18 @@ def drawn(name: str) -> str:
 
 @require_safe
 @same_for_all()
-def figure(request: HttpRequest, name: str) -> HttpResponse:
+def frame(request: HttpRequest, figure: str) -> HttpResponse:
     """Return an installed figure as it begins, or with the choice at the end of its name."""
     try:
-        return HttpResponse(drawn(name))
+        return HttpResponse(drawn(figure))
     except KeyError:
         return problem(request, 404, say("figure.none"))
 
 
 @reads
-def of_lesson(request: HttpRequest, access: Access, name: str) -> HttpResponse:
-    """Return the figure in a part of the sandbox's own lesson. ``name``: the part, from 1, and a choice: ``2-3-1``."""
-    part, dash, choice = name.partition("-")
+def of_lesson(request: HttpRequest, access: Access, figure: str) -> HttpResponse:
+    """Return a figure of the sandbox's own lesson. ``figure``: its part, from 1, and a choice: ``2-3-1``."""
+    part, dash, choice = figure.partition("-")
     number = whole_number(part, 4)
     html = engines.read(access.sandbox, jobs.lesson_figure, number or 0, dash + choice, f"figure/{number}")
     return problem(request, 404, say("figure.none")) if html is None else HttpResponse(html)
@@ -48,8 +48,9 @@ def of_lesson(request: HttpRequest, access: Access, name: str) -> HttpResponse:
 
 @require_safe
 @same_for_all()
-def embedded(request: HttpRequest, name: str) -> HttpResponse:
+def embedded(request: HttpRequest, figure: str) -> HttpResponse:
     """Show a figure as a page for an iframe."""
-    if chosen(name) is None:
+    found = chosen(figure)
+    if found is None:
         return problem(request, 404, say("figure.none"))
-    return render(request, "embed_figure.html", {"figure": drawn(name), "title": name})
+    return render(request, "embed_figure.html", {"figure": drawn(figure), "title": found[0].written.title})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, date, datetime
 from itertools import groupby
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -15,6 +16,10 @@ from sandbox.web.drawings import drawing
 from sandbox.web.shared import same_for_all
 from sandbox.words.phrases import listed
 from scheduler_engine.lesson.costs import PRICES
+from scheduler_engine.lesson.practice import LEVELS, PARTS, TOPICS, round_of, topic_about, topic_title
+
+SEEDS = 1_000_000
+"""Rounds of a topic and a level, from which one is drawn for a visitor."""
 
 
 @require_safe
@@ -47,3 +52,27 @@ def challenges(request: HttpRequest) -> HttpResponse:
     lists = {"day": _today(), "daily": daily_challenge().lesson, "challenges": shelf("challenges")}
     context = lists | {"drawing": drawing, "prices": PRICES}
     return render(request, "challenges.html", context)
+
+
+@require_safe
+@same_for_all()
+def practice(request: HttpRequest) -> HttpResponse:
+    """List the topics and levels. What a visitor has answered is only in the browser."""
+    topics = [(name, topic_title(name), topic_about(name)) for name in TOPICS]
+    return render(request, "practice.html", {"topics": topics, "levels": LEVELS, "parts": PARTS})
+
+
+@require_safe
+def practice_round(request: HttpRequest, name: str) -> HttpResponse:
+    """Offer one round: the same address always has the same questions."""
+    drawn = round_of(f"practice-{name}")
+    if drawn is None:
+        raise Http404
+    context = {"drawn": drawn, "title": topic_title(drawn.topic), "about": topic_about(drawn.topic), "parts": PARTS}
+    return render(request, "practice_round.html", context)
+
+
+def chosen_round(request: HttpRequest) -> str:
+    """Return the name of a new round of the topic and level in a form, "" if it has no topic."""
+    topic, level = request.POST.get("topic", ""), request.POST.get("level", str(LEVELS[0]))
+    return f"practice-{topic}-{level}-{secrets.randbelow(SEEDS)}" if topic else ""

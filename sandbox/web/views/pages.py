@@ -11,11 +11,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sandbox.changes import store
-from sandbox.changes.opening import open_played, open_scenario
-from sandbox.changes.study import open_lesson
+from sandbox.changes.opening import open_named, open_played, open_scenario
 from sandbox.content.figures import chosen
 from sandbox.content.scenarios import guide, scenarios, story
-from sandbox.content.shelf import placed_lesson, shelf
+from sandbox.content.shelf import shelf
 from sandbox.limits.quotas import quotas
 from sandbox.panels import EMBEDS, GROUPS, PANELS, TABLES, TABS, frames
 from sandbox.panels.view import View
@@ -33,6 +32,7 @@ from sandbox.web.presets.manifests import MANIFESTS
 from sandbox.web.schema.document import DIGESTS
 from sandbox.web.shared import NOT_KEPT, same_for_all
 from sandbox.web.styles import styled
+from sandbox.web.views import learning
 from sandbox.web.views.figures import drawn
 from sandbox.web.views.importing import KUBECTL
 from sandbox.words.say import say
@@ -91,12 +91,11 @@ def _hero() -> str:
 
 @public_form
 def create(request: HttpRequest) -> HttpResponse:
-    if name := request.POST.get("lesson", ""):
-        placed = placed_lesson(name)
-        if placed is None:
+    if name := request.POST.get("lesson", "") or learning.chosen_round(request):
+        opened = open_named(name)
+        if opened is None:
             return problem(request, 404, say("lesson.no-such"))
-        sandbox, token = open_lesson(placed)
-        return redirect("workbench", sandbox.pk, token)
+        return redirect("workbench", opened[0].pk, opened[1])
     if name := request.POST.get("figure", ""):
         found = chosen(name)
         if found is None:

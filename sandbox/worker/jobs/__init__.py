@@ -43,6 +43,7 @@ from sandbox.worker.jobs.teaching import (
     lesson_read,
     lesson_status,
     lesson_steps,
+    practice_round,
 )
 
 JOBS: dict[str, Job[..., Any]] = {name: job for name, job in globals().items() if isinstance(job, Job)}

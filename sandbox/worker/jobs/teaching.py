@@ -19,6 +19,7 @@ from sandbox.worker.lessons.desk import Desk
 from sandbox.worker.live import Live
 from scheduler_engine.errors import FieldError, NothingToDo, Rejected
 from scheduler_engine.lesson import Lesson, Question, comes_true, problems_of, read_lesson
+from scheduler_engine.lesson.practice import practice, practice_text, round_of
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.priority_numbers import gives_numbers
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
@@ -52,13 +53,15 @@ class Learned:
 class Status:
     """A learner's place in a lesson. ``parts``: how many it has. ``part``: the open one, from 0.
 
-    ``done``: True if the open part is done. ``hints``: how many it has.
+    ``done``: True if the open part is done. ``hints``: how many it has. ``right``: whether its question was answered
+    rightly, None if it was not answered, or the answer is not known yet.
     """
 
     parts: int
     part: int
     done: bool
     hints: int
+    right: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,19 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
         raise Rejected([in_text(error) for error in refusal.errors]) from refusal
     if problems := problems_of(lesson, TABS):
         raise Rejected([FieldError("", "", problem) for problem in problems])
+    return _outlined(lesson)
+
+
+@uploading
+def practice_round(live: Live, position: Position, name: str) -> tuple[str, Learned]:
+    """Return the text and the lesson of a round of practice. Raises ``Rejected`` if there is no round of this name."""
+    drawn = round_of(name)
+    if drawn is None:
+        raise Rejected(say("lesson.no-such"))
+    return practice_text(drawn), _outlined(practice(drawn))
+
+
+def _outlined(lesson: Lesson) -> Learned:
     tasks = tuple(number for number, part in enumerate(lesson.parts) if part.task)
     title = printable(lesson.title, LONGEST_TITLE)
     return replace(as_learned(lesson), title=title, parts=len(lesson.parts), tasks=tasks)
@@ -127,7 +143,8 @@ def lesson_status(live: Live, position: Position) -> Status:
     """Return the learner's place in the lesson. Raises ``Rejected``."""
     desk = _desk(live, position)
     task = desk.open.task if desk.open else None
-    return Status(len(desk.lesson.parts) if desk.lesson else 0, desk.number, desk.done, len(task.hints) if task else 0)
+    parts, hints = len(desk.lesson.parts) if desk.lesson else 0, len(task.hints) if task else 0
+    return Status(parts, desk.number, desk.done, hints, desk.right)
 
 
 @reading

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from sandbox.content.shelf import DAILY, OWN, WAYS_BACK, lesson_of, next_lesson
+from sandbox.content.shelf import DAILY, OWN, PRACTICE, WAYS_BACK, lesson_of, next_lesson
 from sandbox.panels.model.moment import Moment
 from sandbox.panels.model.world import World
 from sandbox.storage.records import Guessed, Studied
@@ -20,6 +20,7 @@ from sandbox.worker import earlier
 from sandbox.worker.lessons.answers import FEW_NODES, answer_data, compare, question_data, question_of, score
 from sandbox.worker.lessons.markdown import html_of
 from sandbox.worker.lessons.needs import needs
+from sandbox.worker.lessons.rounds import round_data, rounds_after
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import Lesson, Part, Question, costs, predictions, tasks
@@ -74,6 +75,10 @@ class Desk:
     @cached_property
     def lesson(self) -> Lesson | None:
         return lesson_of(self.studied.slug, self.studied.text) if self.studied.slug else None
+
+    @property
+    def _is_round(self) -> bool:
+        return self.studied.shelf == PRACTICE
 
     @property
     def number(self) -> int:
@@ -173,6 +178,18 @@ class Desk:
             return self._guess is not None
         return self.stepped
 
+    @property
+    def right(self) -> bool | None:
+        """Whether the question of the open part was answered rightly. None: not answered, or not known yet."""
+        points = self._points(self._guess) if self._guess else None
+        return None if points is None or points["none"] else bool(points["right"])
+
+    @cached_property
+    def rights(self) -> dict[int, bool]:
+        """Part → whether its first answer was right."""
+        now = {} if self.right is None else {self.number: self.right}
+        return now | {int(part): bool(right) for part, right in self.progress.get("right", {}).items()}
+
     def part(self) -> dict[str, Any] | None:
         return self._part
 
@@ -182,15 +199,17 @@ class Desk:
         if lesson is None:
             return None
         common = {
-            "slug": lesson.slug if self.studied.shelf != OWN else "",
-            "name": {OWN: "", DAILY: DAILY}.get(self.studied.shelf, lesson.slug),
+            "slug": lesson.slug if self.studied.shelf not in (OWN, PRACTICE) else "",
+            "name": {OWN: "", DAILY: DAILY, PRACTICE: self.studied.slug}.get(self.studied.shelf, lesson.slug),
+            "round": round_data(self.studied.slug, self.rights, len(lesson.parts)) if self._is_round else None,
             "title": lesson.title,
             "part": self.number,
             "parts": len(lesson.parts),
             "belief": lesson.belief,
             # The truth, and what differs under other versions, may give answers away: they come at the end.
             "truth": lesson.truth if self.open is None else "",
-            "versions": [*lesson.versions()][: None if self.open is None else 1],
+            # A round is drawn for the version of its sandbox, and not played under the others.
+            "versions": [] if self._is_round else [*lesson.versions()][: None if self.open is None else 1],
             "lost": self.lost,
             "finished": self.open is None,
         }
@@ -200,9 +219,11 @@ class Desk:
         page, place, words = WAYS_BACK[self.studied.shelf]
         skipped = len(self.progress.get("skipped", ()))
         following = next_lesson(lesson.slug)
+        after = [following] if following else []
+        rows = [{name: getattr(each, name) for name in ("slug", "title", "about", "minutes")} for each in after]
         return {
             "know": [self.prose(text) for text in lesson.know],
-            "next": following and {name: getattr(following, name) for name in ("slug", "title", "about", "minutes")},
+            "next": rounds_after(self.studied.slug, self.rights) if self._is_round else rows,
             "bill": None if lesson.par is None or skipped else self._bill(lesson, lesson.par),
             "skipped": skipped,
             "back": {"page": page, "place": place, "words": say(words)},

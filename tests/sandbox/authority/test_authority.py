@@ -246,7 +246,8 @@ def keys(people: World) -> dict[str, dict[str, str]]:
         "<digest>": {"anybody": DIGESTS["v1.34"]},
         "<key>": {"anybody": draft, "wrong": "x" * len(draft), "gone": expired},
         "<slug>": {"anybody": STEPS, "wrong": "nothing"},
-        "<name>": {"anybody": "a-pod-that-grows-1-0", "wrong": "a-pod-that-grows-99-0"},
+        "<figure>": {"anybody": "a-pod-that-grows-1-0", "wrong": "a-pod-that-grows-99-0"},
+        "<name>": {"anybody": "spread-2-7", "wrong": "nothing"},
     }
 
 

@@ -13,7 +13,7 @@ from django.http import HttpResponse
 
 from sandbox.web.shared import same_for_all
 
-SHARED = ["/", "/course/", "/misconceptions/", "/challenges/", "/api/v1/openapi.json"]
+SHARED = ["/", "/course/", "/misconceptions/", "/challenges/", "/practice/", "/api/v1/openapi.json"]
 
 
 @pytest.mark.django_db

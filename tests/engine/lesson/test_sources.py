@@ -1,4 +1,4 @@
-"""Each statement a lesson teaches has a row with its source in ``sources.yaml``."""
+"""Each statement that a lesson or a round of practice teaches has a row with its source in ``sources.yaml``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import yaml
 
 from scheduler_engine.lesson import Lesson, load_lesson
 from scheduler_engine.lesson.daily import PROBLEMS, daily
+from scheduler_engine.words import keys_of, say
 from tests.engine.lesson.test_lessons import FILES
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE: dict[str, list[dict[str, Any]]] = yaml.safe_load(Path(__file__).with_name("sources.yaml").read_text())
-DAILY = "daily"
+DAILY, PRACTICE = "daily", "practice"
 UPSTREAM = re.compile(r"(scheduler-plugins )?(cmd|pkg|plugin|staging/src)/[\w./-]+/\w+\.go \w+")
 """A file of kubernetes v1.34.1 or of scheduler-plugins that is not a test, and a function or a type in it."""
 SEED = re.compile(r"seed 00[0134]|seed 002 §([1-9]|1[01])")
@@ -31,7 +32,9 @@ def statements(lesson: Lesson) -> list[str]:
 def taught() -> dict[str, list[str]]:
     """Return all statements, by the name of their lesson."""
     statements_of = {lesson.slug: statements(lesson) for lesson in map(load_lesson, FILES)}
-    return statements_of | {DAILY: [text for seed in range(len(PROBLEMS)) for text in statements(daily(seed))]}
+    rules = [say(f"practice.{key}") for key in keys_of("practice") if key.startswith("rule-")]
+    drawn = [text for seed in range(len(PROBLEMS)) for text in statements(daily(seed))]
+    return statements_of | {DAILY: drawn, PRACTICE: rules}
 
 
 def sources() -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import { rememberAnswers } from './answered.js';
 import { fillFigures } from './figure.js';
+import { answerOnMap, markNamed } from './on-map.js';
 import { saveProgress } from './progress.js';
 import { read, write } from './storage.js';
 import { choose, lendTab, sendView, showOnPhone, view } from './view.js';
@@ -60,6 +61,7 @@ const OPEN = {
 
 /** Listen to the pointers of the lesson, and to the switch for predictions. */
 export function teach() {
+  answerOnMap();
   const column = byId('lesson');
   const from = ({ target }) => {
     const pointer = target.closest?.('.ptr');
@@ -97,6 +99,7 @@ let judged = null; // the answers of a round that were judged then
 /** After every update: save the progress; a part that opens shows what it is about. */
 export function settleLesson() {
   fillFigures(byId('panel-lesson'));
+  markNamed();
   const { slug, part, parts, look, finished, cost, round, rights } = byId('panel-lesson').dataset;
   if (rights) rememberAnswers(location.pathname, round.replace(/-\d+$/, ''), rights);
   // The text of a round is long on a phone, and its verdict is below it.

@@ -33,6 +33,7 @@ from sandbox.web.views import (
 )
 from sandbox.workshop.api import routes as rooms
 from sandbox.workshop.api import trainer
+from scheduler_engine.lesson.schema import SCHEMAS
 
 for router in (rooms.router, trainer.router):
     routes.api.add_router("", router)
@@ -133,7 +134,7 @@ urlpatterns = [
     ),
     path("api/v1/openapi.json", routes.document, name="api-document"),
     path("api/v1/", routes.api.urls),
-    path("schema/scenario.json", completing.scenario_schema, name="scenario-schema"),
+    *(path(f"schema/{kind}.json", completing.file_schema, {"kind": kind}, name=f"{kind}-schema") for kind in SCHEMAS),
     path("schema/<str:digest>/", completing.schema, name="schema"),
     path("", include("sandbox.workshop.urls")),
     path("s/<uuid:sandbox_id>/<str:token>/", include(workbench_patterns)),

@@ -8,9 +8,10 @@ from django.views.decorators.http import require_safe
 from sandbox.pool import engines
 from sandbox.web.access import Access, reads
 from sandbox.web.schema.document import DIGESTS, TEXTS
-from sandbox.web.shared import FOR_AN_HOUR
+from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 from sandbox.worker import jobs
-from scheduler_engine.scenario.schema import FILE as SCENARIO_SCHEMA
+from scheduler_engine.lesson.schema import SCHEMAS
+from scheduler_engine.scenario.schema import text_of
 from scheduler_engine.versions import DEFAULT
 
 CACHED_FOREVER = "public, max-age=31536000, immutable"
@@ -25,10 +26,10 @@ def schema(request: HttpRequest, digest: str) -> HttpResponse:
 
 
 @require_safe
-def scenario_schema(request: HttpRequest) -> HttpResponse:
-    """Return the JSON Schema of scenario files, for editors on people's own machines."""
-    headers = {"Cache-Control": FOR_AN_HOUR}
-    return HttpResponse(SCENARIO_SCHEMA.read_bytes(), content_type="application/schema+json", headers=headers)
+@same_for_all(control=FOR_AN_HOUR)
+def file_schema(request: HttpRequest, kind: str) -> HttpResponse:
+    """Return the JSON Schema of files of a kind, for editors on people's own machines."""
+    return HttpResponse(text_of(SCHEMAS[kind]()), content_type="application/schema+json")
 
 
 @reads

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from scheduler_engine.api.loading import read_documents
 from scheduler_engine.errors import Rejected
 from scheduler_engine.scenario import ASSERTIONS, FOLDER, load_scenario, read_scenario
-from scheduler_engine.scenario.schema import FILE, ID, schema, text
+from scheduler_engine.scenario.schema import FILE, schema, text
 from scheduler_engine.scenario.writing import dump
 from tests.engine.scenario.test_expectations import CASES
 from tests.engine.scenario.test_loading import BAD
@@ -53,7 +53,7 @@ def test_the_packaged_file_equals_the_generated_one(golden: Callable[[Path, str]
 
 def test_it_is_a_schema_of_the_draft_that_it_names() -> None:
     Draft202012Validator.check_schema(json.loads(FILE.read_text()))
-    assert json.loads(FILE.read_text())["$id"] == ID
+    assert json.loads(FILE.read_text())["$id"] == "urn:scheduler-sandbox:scenario:v1"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -13,7 +13,7 @@ from django.test import Client
 from sandbox.changes import store
 from sandbox.web.schema.document import DIGESTS, TEXTS
 from sandbox.web.views.completing import CACHED_FOREVER
-from scheduler_engine.scenario.schema import schema as scenario_schema
+from scheduler_engine.lesson.schema import SCHEMAS
 from scheduler_engine.versions import DEFAULT, VERSIONS
 
 pytestmark = pytest.mark.django_db
@@ -35,12 +35,13 @@ def test_under_an_older_address_it_is_not_cached() -> None:
     assert answer["Cache-Control"] == "no-store"
 
 
-def test_the_schema_of_scenarios_is_the_one_of_the_engine() -> None:
-    answer = Client().get("/schema/scenario.json")
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_the_schema_of_files_is_the_one_of_the_engine(kind: str) -> None:
+    answer = Client().get(f"/schema/{kind}.json")
     assert answer.status_code == 200
     assert answer["Content-Type"] == "application/schema+json"
     assert answer["Cache-Control"] == "public, max-age=3600"
-    assert json.loads(answer.content) == scenario_schema()
+    assert json.loads(answer.content) == SCHEMAS[kind]()
     assert not answer.cookies
 
 

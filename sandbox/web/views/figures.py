@@ -16,25 +16,19 @@ from sandbox.words.say import say
 from sandbox.worker import jobs
 
 
-def drawn(name: str) -> str:
-    """Return the HTML of an installed figure. Raises ``KeyError`` if there is none, or ``EngineError``."""
+def drawn(name: str) -> str | None:
+    """Return the HTML of an installed figure, None if there is none. Raises ``EngineError``."""
     found = chosen(name)
     if found is None:
-        raise KeyError(name)
-    base = reverse("figure", args=[found[0].slug]).removesuffix("/")
-    html = engines.of_file(jobs.figure, name, base, True)
-    assert html is not None, "workers have the same figures"
-    return html
+        return None
+    return engines.of_file(jobs.figure, name, reverse("figure", args=[found[0].slug]).removesuffix("/"), True)
 
 
 @require_safe
 @same_for_all()
 def frame(request: HttpRequest, figure: str) -> HttpResponse:
     """Return an installed figure as it begins, or with the choice at the end of its name."""
-    try:
-        return HttpResponse(drawn(figure))
-    except KeyError:
-        return problem(request, 404, say("figure.none"))
+    return _of(request, drawn(figure))
 
 
 @reads
@@ -43,6 +37,10 @@ def of_lesson(request: HttpRequest, access: Access, figure: str) -> HttpResponse
     part, dash, choice = figure.partition("-")
     number = whole_number(part, 4)
     html = engines.read(access.sandbox, jobs.lesson_figure, number or 0, dash + choice, f"figure/{number}")
+    return _of(request, html)
+
+
+def _of(request: HttpRequest, html: str | None) -> HttpResponse:
     return problem(request, 404, say("figure.none")) if html is None else HttpResponse(html)
 
 

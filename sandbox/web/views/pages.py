@@ -61,6 +61,7 @@ def landing(request: HttpRequest) -> HttpResponse:
     featured = installed[0].slug if installed else ""
     upload = {"kubectl": KUBECTL, "most_bytes": settings.IMPORT_BYTES}
     choices = {"versions": tuple(zip(VERSIONS, RELEASES, strict=True)), "releases": releases_text(VERSIONS)}
+    installs_figures = chosen(HERO) is not None
     figure = _hero()
     response = render(
         request,
@@ -71,20 +72,20 @@ def landing(request: HttpRequest) -> HttpResponse:
             "drawing": drawing,
             "lessons": shelf("lessons"),
             "figure": figure,
-            "figure_base": reverse("figure", args=[HERO]).removesuffix("/"),
+            "figure_base": reverse("figure", args=[HERO]).removesuffix("/") if installs_figures else "",
             **upload,
             **choices,
         },
     )
-    if not figure:
+    if installs_figures and not figure:
         response.headers["Cache-Control"] = NOT_KEPT
     return response
 
 
 def _hero() -> str:
-    """Return the figure at the top, "" while no worker answers: then the page fetches it."""
+    """Return the figure at the top. "" while no worker answers: then the page fetches it; and if there is none."""
     try:
-        return drawn(HERO)
+        return drawn(HERO) or ""
     except EngineError:
         return ""
 

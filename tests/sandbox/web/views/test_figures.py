@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from inspect import unwrap
 from typing import Any
 
 import pytest
 import yaml
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from sandbox.content.figures import chosen, figures
 from sandbox.pool import engines
 from sandbox.storage import tokens
 from sandbox.storage.models import Sandbox
+from sandbox.web.views import figures as views
+from sandbox.web.views import pages
 from sandbox.worker.errors import Busy
 from scheduler_engine.lesson.figures import Figure, played
 from scheduler_engine.simulation import Simulation
@@ -81,18 +84,29 @@ def test_the_first_page_shows_its_figure_without_a_script_and_creates_nothing() 
     assert Sandbox.objects.count() == 0
 
 
+def landing() -> Any:
+    """Return the first page as it is drawn now, whatever was drawn before."""
+    request = RequestFactory().get("/")
+    return unwrap(pages.landing)(request)
+
+
 def test_while_no_worker_answers_the_first_page_fetches_its_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     def busy(*_: Any, **__: Any) -> None:
         raise Busy("not now")
 
-    with monkeypatch.context() as there:
-        there.setattr(engines, "of_file", busy)
-        client = Client(headers={"host": "testserver"})
-        from sandbox.web.views import pages
+    monkeypatch.setattr(engines, "of_file", busy)
+    answer = landing()
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert f'data-figure="/figures/{FIRST}"' in answer.content.decode()
 
-        html = pages.landing.__wrapped__.__wrapped__(client.get("/course/").wsgi_request)
-        assert html.headers["Cache-Control"] == "no-store"
-        assert f'data-figure="/figures/{FIRST}"' in html.content.decode()
+
+def test_without_figures_the_first_page_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (pages, views):
+        monkeypatch.setattr(module, "chosen", lambda name: None)
+    answer = landing()
+    assert (answer.status_code, "Cache-Control" in answer.headers) == (200, False)
+    assert "data-figure" not in answer.content.decode()
+    assert 'class="fig"' not in answer.content.decode()
 
 
 def test_a_button_opens_the_figure_as_it_stands() -> None:

@@ -124,6 +124,23 @@ def test_a_mistake_is_named_at_its_place_in_a_file_and_in_a_lesson(name: str) ->
     assert any(f"parts[0].figure.{path}" in line and text in line for line in in_lesson), in_lesson
 
 
+def test_a_figure_is_small() -> None:
+    node, pod = EXAMPLE["setup"][0]["apply"][0], EXAMPLE["setup"][0]["apply"][2]
+    pod = {**pod, "spec": {"nodeName": "node-a", "containers": [{"name": "main", "image": "pause"}]}}
+    for copied, most, text in (
+        (node, figures.MOST_NODES - 2, "there are 41 nodes and 1 pods; a figure has at most 40 and 200"),
+        (pod, figures.MOST_PODS - 1, "there are 2 nodes and 201 pods"),
+    ):
+        data = deepcopy(EXAMPLE)
+        more = [{**copied, "metadata": {"name": f"more-{number}"}} for number in range(most)]
+        data["setup"].append({"apply": more})
+        assert mistakes(data) == []
+        more.append({**copied, "metadata": {"name": "too-many"}})
+        found = mistakes(data)
+        assert len(found) == 6, found
+        assert all(text in line and line.startswith("setup: with cpu: ") for line in found), found
+
+
 @pytest.mark.parametrize("key", ["seed", "title", "kubernetes", "queue_rules"])
 def test_a_mark_elsewhere_is_no_value(key: str) -> None:
     texts = [error for error in mistakes({**EXAMPLE, key: "$cpu"}) if f" {key}: " in error]

@@ -26,6 +26,7 @@ from scheduler_engine.lesson.practice import (
     topic_title,
 )
 from scheduler_engine.scenario import play
+from scheduler_engine.scenario.attempts import RunView
 from tests.questions import parts_of
 
 SEEDS = range(int(os.environ.get("PRACTICE_SEEDS", "4")))
@@ -83,6 +84,28 @@ def test_only_pods_that_a_question_names_refuse_its_pod(level: int) -> None:
             refused[bool(pods)] += 1
             play(simulation, part.do)
     assert refused[True] if level > 2 else not refused[True]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_only_what_a_rule_names_decides_between_victims(level: int) -> None:
+    """No text shows when pods started, or the sum of priorities."""
+    decided = Counter[str]()
+    for seed in range(8):
+        lesson = practice(Round("preemption", level, seed))
+        simulation = lesson.scenario.open()
+        for part in lesson.parts:
+            assert part.question is not None
+            placed = {each.key: (each.node_name, each.priority) for each in simulation.api.pods()}
+            play(simulation, part.do)
+            tried = RunView(simulation).preempting(part.question.pod)
+            if tried is None or tried.post_filter is None:
+                continue
+            decided.update(rung.criterion for rung in tried.rungs if rung.fallen)
+            for victim in tried.post_filter.victims:
+                alike = {each for each, where in placed.items() if where == placed[victim]}
+                assert alike <= {*tried.post_filter.victims}, part.text
+    assert decided["lowest priority of the most important victim"]
+    assert {*decided} <= {"lowest priority of the most important victim", "fewest PodDisruptionBudget violations"}
 
 
 def test_rounds_differ() -> None:

@@ -78,7 +78,8 @@ def draw(plan: Plan, figure: Figure, choice: Choice, base: str, opens: bool) -> 
     scenario = figure.scenario(choice)
     live = played(plan, scenario)
     world = world_in_view(live, View())
-    shown = cluster.stats(world, View())
+    # Nodes that are deleted may still be drawn, so there may be more than are cards by default.
+    shown = cluster.stats(world, View(layout="cards"))
     knobs = [
         {"name": knob.name, "say": knob.say, "values": [value.say for value in knob.values], "place": place}
         for knob, place in zip(figure.knobs, choice, strict=True)

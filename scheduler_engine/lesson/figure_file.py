@@ -27,6 +27,8 @@ MOST_CHOICES = 60
 """The most choices of one figure: the product of the numbers of values."""
 THEN: tuple[Data, ...] = ({"kind": "pod"},)
 """The steps of a figure that names none: one attempt."""
+MARKED = ("setup", "then", "configuration")
+"""The keys of a figure in which marks stand for values."""
 NAME = r"[a-z][a-z0-9]*"
 SCALAR = Either((Text(), Number()), say("figure-errors.value"))
 LABEL = Either((Text(longest=60), Number()), say("figure-errors.value"))
@@ -100,7 +102,7 @@ class FigureShape:
 def begun(data: Data) -> Data:
     """Return a figure, as written, with the values that it begins with."""
     values = {knob.name: knob.values[knob.at].set for knob in map(_knob, data["change"])}
-    return {key: value if key in ("change", "expect") else put(value, values) for key, value in data.items()}
+    return {key: put(value, values) if key in MARKED else value for key, value in data.items()}
 
 
 def _in_knobs(data: Data, knobs: Sequence[Data], path: str) -> Iterator[FieldError]:
@@ -110,19 +112,41 @@ def _in_knobs(data: Data, knobs: Sequence[Data], path: str) -> Iterator[FieldErr
         if knob["name"] in names[:number]:
             text = say("figure-errors.same-name", name=knob["name"])
             yield FieldError(f"{inner}.name", "FieldValueDuplicate", text)
+        if not knob["say"].strip() or not all(label.strip() for label in labels):
+            yield FieldError(inner, "FieldValueRequired", say("figure-errors.no-words"))
         if len({*labels}) < len(labels):
             yield FieldError(f"{inner}.values", "FieldValueDuplicate", say("figure-errors.same-value"))
         if "at" in knob and _words(knob["at"]) not in labels:
             text = say("figure-errors.not-a-value", value=_words(knob["at"]), values=", ".join(labels))
             yield FieldError(f"{inner}.at", "FieldValueNotSupported", text)
-        if f"{MARK}{knob['name']}" not in _texts([data.get(key) for key in ("setup", "then", "configuration")]):
+        if f"{MARK}{knob['name']}" not in _texts([data.get(key) for key in MARKED]):
             text = say("figure-errors.no-mark", mark=f"{MARK}{knob['name']}")
             yield FieldError(f"{inner}.name", "FieldValueInvalid", text)
     number = prod(len(knob["values"]) for knob in knobs)
     if number > MOST_CHOICES:
         text = say("figure-errors.too-many", number=number, most=MOST_CHOICES)
         yield FieldError(path, "FieldValueTooMany", text)
+    for place, mark in _for_steps(data):
+        if mark.removeprefix(MARK) in names:
+            text = say("figure-errors.whole-step", mark=mark)
+            yield FieldError(path.removesuffix("change") + place, "FieldValueForbidden", text)
     yield from _in_cases(data.get("expect"), knobs, path.removesuffix("change") + "expect")
+
+
+def _for_steps(data: Data) -> Iterator[tuple[str, str]]:
+    """Yield path and text of each text that stands for steps, or for all fields of one: steps are read before values
+    are put in. The list of ``apply`` may be a value.
+    """
+    for key in ("setup", "then"):
+        steps = data.get(key)
+        if isinstance(steps, str):
+            yield key, steps
+        for number, step in enumerate(steps if isinstance(steps, list) else ()):
+            if isinstance(step, str):
+                yield f"{key}[{number}]", step
+            for kind, fields in step.items() if isinstance(step, Mapping) else ():
+                if isinstance(fields, str) and kind != "apply":
+                    yield f"{key}[{number}].{kind}", fields
 
 
 def _in_cases(cases: Any, knobs: Sequence[Data], path: str) -> Iterator[FieldError]:
@@ -159,7 +183,7 @@ def refused_by_kubernetes(data: Data, around: Data, path: str) -> list[FieldErro
 
 
 def _words(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
+    return value if isinstance(value, str) else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _value(data: Any) -> Value:

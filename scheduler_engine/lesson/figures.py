@@ -20,6 +20,8 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.words import say
 
 MARK = "$"
+MOST_NODES, MOST_PODS = 40, 200
+"""The most nodes and pods of a figure at its end: a page draws each of them."""
 
 Choice = tuple[int, ...]
 """For each knob the place of its value."""
@@ -116,10 +118,15 @@ def problems_of(figure: Figure, path: str = "") -> Iterator[tuple[str, str]]:
         words = figure.words(choice)
         shown = ", ".join(f"{name}: {value}" for name, value in words.items())
         try:
-            run = RunView(played(figure, choice))
+            simulation = played(figure, choice)
         except Rejected as refusal:
             yield inside(path, "setup"), say("figure-errors.refused", choice=shown, reason=refusal)
             continue
+        run = RunView(simulation)
+        nodes, pods = len(list(simulation.api.list("Node"))), len(list(simulation.api.pods()))
+        if nodes > MOST_NODES or pods > MOST_PODS:
+            most = {"most_nodes": MOST_NODES, "most_pods": MOST_PODS}
+            yield inside(path, "setup"), say("figure-errors.too-large", choice=shown, nodes=nodes, pods=pods, **most)
         for number, case in enumerate(figure.cases):
             if any(words[name] != value for name, value in case.at.items()):
                 continue

@@ -64,9 +64,7 @@ def read_lesson(
     scenario = Scenario(slug, **fields, setup=setup, then=(), origin=Origin(name, document.place), plugins=own.known)
     more: Data = {key: data[key] for key in OF_LESSON if key in data}
     more |= {key: tuple(data[key]) for key in LISTS if key in data}
-    parts = tuple(
-        _part(part, replace(scenario, slug=f"{slug}-{number}")) for number, part in enumerate(data["parts"], 1)
-    )
+    parts = tuple(_part(part, _around(scenario, number)) for number, part in enumerate(data["parts"]))
     return Lesson(slug, scenario, parts, **more)
 
 
@@ -144,8 +142,15 @@ def _steps(steps: list[Data]) -> Steps:
     return tuple(command_from(step) for step in steps if [*step] != ["expect"])
 
 
+def _around(scenario: Scenario, number: int) -> Scenario:
+    """Return the scenario of a lesson for the figure in a part: with its name, and with its place in the file."""
+    own = scenario.origin
+    there = Origin(own.name, own.root.find(f"parts[{number}].figure")) if own else None
+    return replace(scenario, slug=f"{scenario.slug}-{number + 1}", origin=there)
+
+
 def _part(data: Data, around: Scenario) -> Part:
-    """Return a part. ``around``: the lesson's scenario, with the name of a figure in this part."""
+    """Return a part. ``around``: the scenario of a figure in this part, without what the figure says."""
     asked = data.get("predict", data.get("question"))
     return Part(
         data["text"],

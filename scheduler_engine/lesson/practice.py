@@ -20,7 +20,7 @@ from scheduler_engine.lesson.verifying import problems_of
 from scheduler_engine.lesson.walking import Walk
 from scheduler_engine.lesson.window import Answer
 from scheduler_engine.scenario import play
-from scheduler_engine.scenario.attempts import RunView
+from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.format import API_VERSION
 from scheduler_engine.scenario.loading import command_from
 from scheduler_engine.scenario.yaml_text import documents
@@ -42,6 +42,8 @@ LEVELS = (1, 2, 3)
 PARTS = 5
 MOST_CLUSTERS, MOST_QUESTIONS = 20, 30
 """Draws of a cluster for a round, and of a question for a part."""
+TAUGHT = 2
+"""Criteria for victims that the rules of practice name: budgets, and the priority of the most important victim."""
 MOST_ALIKE = 2
 """Parts of a round that may have the same right answer."""
 LONGEST_SEED = 9
@@ -150,18 +152,32 @@ def _question(
 
 
 def _answer(simulation: Simulation, asked: Asked) -> Answer | None:
-    """Take the steps of a question, and return the engine's answer. None if a step is refused, or nothing answers."""
+    """Take the steps of a question, and return the engine's answer. None if a step is refused, if nothing answers, or
+    if what decides is not taught.
+    """
     since, steps = len(simulation.recorder.entries), tuple(command_from(step) for step in asked.do)
+    placed = {each.key: (each.node_name, each.priority) for each in simulation.api.pods()}
     try:
         play(simulation, steps)
     except Rejected:
         return None
     run = RunView(simulation)
     tried = run.preempting(asked.question.pod)
-    if tried and tried.rungs and len(tried.rungs[-1].survivors) > 1:
-        return None  # A draw chose among the best nodes.
+    if tried and not _is_taught(tried, placed):
+        return None
     walk = Walk(steps, simulation.recorder, since, lambda *_: simulation, pressed=True)
     return judge(asked.question, since, Sight(simulation.recorder, lambda _: run, walk)).answer
+
+
+def _is_taught(tried: Attempt, placed: Mapping[str, tuple[str, int]]) -> bool:
+    """Return True if the rules of practice suffice for the victims: neither a draw, a criterion that no rule names, nor
+    the start of pods decides, which no text shows. ``placed``: pod → its node and its priority before.
+    """
+    if tried.rungs and (len(tried.rungs) > TAUGHT or len(tried.rungs[-1].survivors) > 1):
+        return False
+    victims = tried.post_filter.victims if tried.post_filter else ()
+    leaving = {placed[each] for each in victims}
+    return leaving.isdisjoint(where for each, where in placed.items() if each not in victims)
 
 
 def _is_open(question: Question, offered: tuple[str, ...], answer: Answer) -> bool:

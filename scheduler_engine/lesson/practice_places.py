@@ -125,14 +125,26 @@ def _away_from_zone(draw: Random, simulation: Simulation) -> Trait:
     return _away(draw, simulation, ZONE)
 
 
+def refusing(simulation: Simulation) -> dict[str, dict[str, str]]:
+    """Return app → the running pods that refuse its pods, each with the topology in which it does."""
+    found: dict[str, dict[str, str]] = {}
+    for each in simulation.api.pods():
+        terms = (each.affinity or {}).get("podAntiAffinity", {}).get(REQUIRED, ()) if each.node_name else ()
+        for term in terms:
+            app = term["labelSelector"]["matchLabels"]["app"]
+            found.setdefault(app, {})[each.key] = term["topologyKey"]
+    return found
+
+
 def _refused(draw: Random, simulation: Simulation) -> Trait:
-    """Draw nothing for the pod itself: it has the label that running pods refuse."""
-    owner = next((info for each in infos(simulation) for info in each.pods_with_required_anti_affinity), None)
-    if owner is None:
+    """Draw nothing for the pod itself: it has a label that running pods refuse on their nodes."""
+    by_app = refusing(simulation)
+    apps = [app for app, pods in by_app.items() if {*pods.values()} == {HOSTNAME}]
+    if not apps:
         return _away(draw, simulation)
-    app = owner.pod.affinity["podAntiAffinity"][REQUIRED][0]["labelSelector"]["matchLabels"]["app"]
-    text = say("practice.refused", app=app, owner=owner.pod.labels["app"])
-    return Trait({"app": app}, text, say("practice.rule-refused"))
+    app = draw.choice(apps)
+    listed = ", ".join(f"[{key.rpartition('/')[2]}](pod:{key})" for key in by_app[app])
+    return Trait({"app": app}, say("practice.refused", app=app, pods=listed), say("practice.rule-refused"))
 
 
 AFFINITIES: tuple[tuple[Draw, ...], ...] = (
@@ -146,7 +158,8 @@ AFFINITIES: tuple[tuple[Draw, ...], ...] = (
 def affinity(draw: Random, level: int, number: int, simulation: Simulation) -> Asked:
     """Ask which nodes pass for a pod with affinity or anti-affinity."""
     trait = draw.choice(AFFINITIES[level - 1])(draw, simulation)
-    app = trait.spec.pop("app", draw.choice(APPS))
+    # What a pod of an earlier question refuses is in no text, so it must not decide.
+    app = trait.spec.pop("app", "") or draw.choice([each for each in APPS if each not in refusing(simulation)])
     name, of_nodes = f"{app}-{number + 1}", "nodeAffinity" in trait.spec.get("affinity", {})
     columns: list[Column] = [label("disk"), label("tier")] if of_nodes else [label(ZONE), pods]
     facts, question = list_nodes(simulation, *columns), Question("passes", f"default/{name}")

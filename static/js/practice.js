@@ -6,9 +6,10 @@ import { say } from './words.js';
 const byId = (id) => document.getElementById(id);
 const place = byId('due');
 
-/** Return [topic, level, title] of a card's key, undefined if this site has no such topic. */
+/** Return [topic, level, title] of a card's key, undefined if this site has no such topic or level. */
 function topicOf(key) {
   const [, topic, level] = /^(.+)-(\d)$/.exec(key) ?? [];
+  if (!document.querySelector(`input[name="level"][value="${level}"]`)) return undefined;
   const title = document.querySelector(`label[data-topic="${CSS.escape(topic ?? '')}"] b`)?.textContent;
   return title && [topic, level, title];
 }

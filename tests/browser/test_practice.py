@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page
 
 from scheduler_engine.lesson.practice import practice, round_of
@@ -110,6 +111,53 @@ def test_the_last_box_ends_it_and_answers_can_be_forgotten(page: Page, eventuall
     page.get_by_role("button", name="Forget my answers").click()
     eventually(lambda: not page.locator("#due").is_visible())
     assert cards(page) == []
+
+
+ODD = [
+    "{",
+    "[1]",
+    {"cards": None, "counted": None},
+    {"cards": "all", "counted": "all"},
+    {"cards": [None, 5, "x", {"key": 5, "box": 0, "due": 0}, {"key": "queue-1", "box": "length", "due": 0}]},
+    {"cards": [{"key": "queue-1", "box": 0, "due": due} for due in ("soon", None, 1e300)]},
+    {"cards": [{"key": key, "box": 0, "due": 0} for key in ("queue-9", "queue-0", "nothing-1", "queue")]},
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_odd_cards_are_left_out_and_new_ones_count(odd: Any, page: Page, eventually: Eventually) -> None:
+    page.goto("/practice/queue-1-7/")
+    text_of_odd = odd if isinstance(odd, str) else json.dumps(odd)
+    page.evaluate("value => localStorage.setItem('practice', value)", text_of_odd)
+    page.goto("/practice/")
+    page.wait_for_load_state("networkidle")
+    assert not page.locator("#due").is_visible()
+    page.goto("/practice/queue-1-7/")
+    puts = start(page, "Start these 5 questions")
+    path = page.evaluate("location.pathname")
+    if isinstance(odd, dict):
+        page.evaluate("value => localStorage.setItem('practice', value)", json.dumps({**odd, "counted": {path: 5}}))
+    answer(page, eventually, puts[0], rightly=False)
+    known = [card for card in cards(page) if card[0] == "queue-1"]
+    assert known == [("queue-1", 0)]
+    assert stored(page)["counted"][path] == ["0"]
+
+
+def test_a_forgotten_answer_does_not_come_back_with_its_round(page: Page, eventually: Eventually) -> None:
+    page.goto("/practice/queue-1-7/")
+    puts = start(page, "Start these 5 questions")
+    answer(page, eventually, puts[0], rightly=False)
+    eventually(lambda: cards(page) == [("queue-1", 0)])
+    round_address = page.url
+    page.goto("/practice/")
+    page.get_by_role("button", name="Forget my answers").click()
+    eventually(lambda: not page.locator("#due").is_visible())
+    page.goto(round_address)
+    connected(page)
+    answer(page, eventually, puts[1], rightly=True)
+    assert cards(page) == []
+    answer(page, eventually, puts[2], rightly=False)
+    eventually(lambda: cards(page) == [("queue-1", 0)])
 
 
 def test_on_a_phone_the_verdict_comes_into_view(new_page: Callable[..., Page], eventually: Eventually) -> None:

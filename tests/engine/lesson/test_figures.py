@@ -94,6 +94,19 @@ WRONG = {
         "expect[0].at.gpu",
         'Unsupported value: "gpu": supported values: cpu, taints',
     ),
+    "a value for all steps": (spoilt("then", "$taints"), "then", "$taints stands for a whole step"),
+    "a value for a step": (spoilt("then", [{"settle": {}}, "$taints"]), "then[1]", "$taints stands for a whole step"),
+    "a value for all fields of a step": (
+        spoilt("then", [{"advance": "$taints"}]),
+        "then[0].advance",
+        "$taints stands for a whole step",
+    ),
+    "a value without words": (
+        spoilt("change.0.values", [{"say": " ", "set": 1}, 2]),
+        "change[0]",
+        "say, and the words of each value, must not be empty",
+    ),
+    "no words": (spoilt("change.1.say", ""), "change[1]", "must not be empty"),
     "no setup": ({key: value for key, value in EXAMPLE.items() if key != "setup"}, "setup", "Required value"),
     "no changes": ({key: value for key, value in EXAMPLE.items() if key != "change"}, "change", "Required value"),
 }
@@ -109,6 +122,46 @@ def test_a_mistake_is_named_at_its_place_in_a_file_and_in_a_lesson(name: str) ->
     except Rejected as refusal:
         in_lesson = [str(error) for error in refusal.errors]
     assert any(f"parts[0].figure.{path}" in line and text in line for line in in_lesson), in_lesson
+
+
+def test_a_figure_is_small() -> None:
+    node, pod = EXAMPLE["setup"][0]["apply"][0], EXAMPLE["setup"][0]["apply"][2]
+    pod = {**pod, "spec": {"nodeName": "node-a", "containers": [{"name": "main", "image": "pause"}]}}
+    for copied, most, text in (
+        (node, figures.MOST_NODES - 2, "there are 41 nodes and 1 pods; a figure has at most 40 and 200"),
+        (pod, figures.MOST_PODS - 1, "there are 2 nodes and 201 pods"),
+    ):
+        data = deepcopy(EXAMPLE)
+        more = [{**copied, "metadata": {"name": f"more-{number}"}} for number in range(most)]
+        data["setup"].append({"apply": more})
+        assert mistakes(data) == []
+        more.append({**copied, "metadata": {"name": "too-many"}})
+        found = mistakes(data)
+        assert len(found) == 6, found
+        assert all(text in line and line.startswith("setup: with cpu: ") for line in found), found
+
+
+@pytest.mark.parametrize("key", ["seed", "title", "kubernetes", "queue_rules"])
+def test_a_mark_elsewhere_is_no_value(key: str) -> None:
+    texts = [error for error in mistakes({**EXAMPLE, key: "$cpu"}) if f" {key}: " in error]
+    assert bool(texts) == (key != "title"), texts
+
+
+def test_what_a_choice_is_refused_for_has_its_line_in_the_lesson() -> None:
+    data = in_a_lesson(spoilt("change.0.values", ["1", "a lot", "2"]))
+    # The setup of the lesson itself stands elsewhere.
+    data = {"kind": "Lesson", "title": "t", "setup": [{"settle": {}}], "parts": data["parts"]}
+    text = yaml.safe_dump(data, sort_keys=False)
+    line = 1 + [row.strip() for row in text.splitlines()].index("- apply:")
+    [first, *_] = problems_of(read_lesson(text, "my.yaml"))
+    assert f"my.yaml:{line}:" in first.partition("this is refused: ")[2], (line, first)
+
+
+def test_values_are_shown_with_all_their_digits() -> None:
+    figure = read_figure(
+        yaml.safe_dump({**spoilt("change.0.values", ["500m", 1, 1234567.25, 0.5]), "expect": []}), "my.yaml"
+    )
+    assert [value.say for value in figure.knobs[0].values] == ["500m", "1", "1234567.25", "0.5"]
 
 
 def test_another_kind_and_another_version_are_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -10,7 +11,7 @@ from collections import Counter
 import pytest
 
 from scheduler_engine.lesson import practice as lesson_practice
-from scheduler_engine.lesson import problems_of
+from scheduler_engine.lesson import practice_places, problems_of
 from scheduler_engine.lesson.practice import (
     LEVELS,
     MOST_ALIKE,
@@ -24,6 +25,8 @@ from scheduler_engine.lesson.practice import (
     topic_about,
     topic_title,
 )
+from scheduler_engine.scenario import play
+from scheduler_engine.scenario.attempts import RunView
 from tests.questions import parts_of
 
 SEEDS = range(int(os.environ.get("PRACTICE_SEEDS", "4")))
@@ -62,6 +65,47 @@ def test_each_round_asks_what_is_open_and_grades_it(topic: str, level: int) -> N
 @pytest.mark.parametrize("drawn", FIRST, ids=lambda drawn: drawn.name)
 def test_a_round_has_no_problems(drawn: Round) -> None:
     assert problems_of(practice(drawn)) == []
+
+
+@pytest.mark.parametrize("level", LEVELS[1:])
+def test_only_pods_that_a_question_names_refuse_its_pod(level: int) -> None:
+    """Pods of earlier questions have anti-affinity, too. A question says which pods refuse its pod, or none does."""
+    refused = Counter[bool]()
+    for seed in range(12):
+        lesson = practice(Round("affinity", level, seed))
+        simulation = lesson.scenario.open()
+        for part in lesson.parts:
+            assert part.question is not None
+            app = part.question.pod.removeprefix("default/").rpartition("-")[0]
+            pods = practice_places.refusing(simulation).get(app, {})
+            named = part.text.partition("is on their node: ")[2].partition("\n")[0]
+            assert re.findall(r"pod:([a-z0-9/-]+)", named) == [*pods], part.text
+            assert {*pods.values()} <= {practice_places.HOSTNAME}
+            refused[bool(pods)] += 1
+            play(simulation, part.do)
+    assert refused[True] if level > 2 else not refused[True]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_only_what_a_rule_names_decides_between_victims(level: int) -> None:
+    """No text shows when pods started, or the sum of priorities."""
+    decided = Counter[str]()
+    for seed in range(8):
+        lesson = practice(Round("preemption", level, seed))
+        simulation = lesson.scenario.open()
+        for part in lesson.parts:
+            assert part.question is not None
+            placed = {each.key: (each.node_name, each.priority) for each in simulation.api.pods()}
+            play(simulation, part.do)
+            tried = RunView(simulation).preempting(part.question.pod)
+            if tried is None or tried.post_filter is None:
+                continue
+            decided.update(rung.criterion for rung in tried.rungs if rung.fallen)
+            for victim in tried.post_filter.victims:
+                alike = {each for each, where in placed.items() if where == placed[victim]}
+                assert alike <= {*tried.post_filter.victims}, part.text
+    assert decided["lowest priority of the most important victim"]
+    assert {*decided} <= {"lowest priority of the most important victim", "fewest PodDisruptionBudget violations"}
 
 
 def test_rounds_differ() -> None:

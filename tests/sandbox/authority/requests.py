@@ -106,6 +106,7 @@ ON_SANDBOXES: dict[str, Request] = {
     ),
     "POST edit/Node/": of(query="key=node-2", leads="yaml", yaml=EDITED, original=EDITED.replace("zone: a", "")),
     "POST edit/Node/preview/": of(query="key=node-2", leads="yaml", yaml=EDITED, original=EDITED),
+    "GET figure/1/": of(desk="lesson"),
     "POST lesson/step/": of(desk="lesson", part="0"),
     "POST lesson/turn/": of(desk="lesson", part="1"),
     "POST lesson/hint/": of(desk="task"),

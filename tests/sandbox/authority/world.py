@@ -33,6 +33,11 @@ setup:
     spec: {containers: [{name: main, image: x, resources: {requests: {cpu: "2"}}}]}
 parts:
 - text: "Who passes?"
+  figure:
+    change: [{name: cpu, say: CPU of the node, values: ["1", "2"]}]
+    setup:
+    - apply: [{apiVersion: v1, kind: Node, metadata: {name: node-1}, status: {capacity: {cpu: $cpu}}}]
+    then: [settle: {}]
   predict: {passes: default/web}
   do:
   - stage: {}

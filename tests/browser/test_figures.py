@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, Route
 
+from tests.browser.axe import PHONE
 from tests.browser.workbench import Eventually, arrive, open_lesson, press, text
 
 FIRST = "/figures/a-pod-that-grows-"
@@ -85,6 +88,20 @@ def test_a_lesson_keeps_its_figure_while_the_sandbox_changes(page: Page, eventua
     assert text(page, "#lesson .fig-drag output") == "4"
     page.locator("#les-on").click()
     eventually(lambda: page.locator("#lesson .fig").count() == 0)
+
+
+@pytest.mark.parametrize("path", ["/", "/embed/figure/preemption-2/"])
+def test_on_a_phone_nothing_is_cut_off(path: str, new_page: Callable[..., Page]) -> None:
+    page = new_page(viewport=PHONE)
+    page.goto(path)
+    figure = page.locator(".fig").bounding_box()
+    assert figure
+    for part in page.locator(".fig .node, .fig .zone-h, .fig .node-h > *, .fig .bars").all():
+        box = part.bounding_box()
+        if box is None:
+            continue
+        inside = figure["x"] <= box["x"] and box["x"] + box["width"] <= figure["x"] + figure["width"]
+        assert inside, (part.inner_text(), box, figure)
 
 
 def test_an_embed_can_be_dragged(page: Page, eventually: Eventually) -> None:

@@ -58,17 +58,18 @@ def played(plan: Plan, scenario: Scenario) -> Live:
     return live
 
 
-def decided(live: Live) -> Moment | None:
-    """Return the moment that decided the last attempt: when it chose a node, else when all nodes were refused.
+def decided(live: Live) -> list[Moment | None]:
+    """Return the moments that decided the last attempt: when it chose a node, else when all nodes were refused, and
+    when evicting pods did not help either.
 
     None = the end: nothing ran, or it made room for the pod.
     """
     world = live.world
     cycle = world.cycle_in_view(0)
     if cycle is None or cycle.outcome == "nominated":
-        return None
-    mark = cycle.mark("SelectHost") or cycle.mark("Filter")
-    return world.moment_of(world.rest_at(mark.entry)) if mark else None
+        return [None]
+    marks = [cycle.mark("SelectHost")] if cycle.mark("SelectHost") else map(cycle.mark, ("Filter", "PostFilter"))
+    return [world.moment_of(world.rest_at(mark.entry)) for mark in marks if mark] or [None]
 
 
 def draw(plan: Plan, figure: Figure, choice: Choice, base: str, opens: bool) -> str:
@@ -92,16 +93,15 @@ def draw(plan: Plan, figure: Figure, choice: Choice, base: str, opens: bool) -> 
         "opens": opens,
         "knobs": knobs,
         "stages": [stop for stop in ribbon.stats(world, View())["stages"] if stop["state"] in STAGES_SHOWN],
-        "now": _sentence(live),
+        "sentences": [_sentence(live, moment) for moment in decided(live)],
         "cluster": shown,
         "waits": _waiting(world),
     }
     return render_to_string("fragments/figure.html", context)
 
 
-def _sentence(live: Live) -> dict[str, Any]:
-    """Return the sentence on what decided, not on the end of the attempt."""
-    view = View(at=decided(live))
+def _sentence(live: Live, moment: Moment | None) -> dict[str, Any]:
+    view = View(at=moment)
     return sentence.stats(world_in_view(live, view), view)
 
 

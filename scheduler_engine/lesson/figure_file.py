@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scheduler_engine.errors import FieldError, Rejected
+from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.lesson.figures import MARK, Case, Figure, Knob, Value, put
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.format import API_VERSION
@@ -168,13 +169,16 @@ def _texts(data: Any) -> Iterator[str]:
         yield from _texts(item)
 
 
-def refused_by_kubernetes(data: Data, around: Data, path: str) -> list[FieldError]:
-    """Return what Kubernetes refuses with the values that a valid figure begins with. ``around``: its lesson, or {}."""
+def refused_by_kubernetes(data: Data, around: Data, path: str, own: Sequence[type[Plugin]] = ()) -> list[FieldError]:
+    """Return what Kubernetes refuses with the values that a valid figure begins with. ``around``: its lesson, or {}.
+
+    ``own``: plugins that its configurations may name.
+    """
     errors, rules = first_rules({**around, **data})
     beginning = begun(data)
-    errors += in_configuration(beginning.get("configuration"), inside(path, "configuration"), rules)
+    errors += in_configuration(beginning.get("configuration"), inside(path, "configuration"), rules, own)
     for key in ("setup", "then"):
-        refused, rules = refused_in(beginning.get(key), inside(path, key), rules)
+        refused, rules = refused_in(beginning.get(key), inside(path, key), rules, own)
         errors += refused
     return errors
 

@@ -85,7 +85,7 @@ def _problems(data: Data, plugins: Sequence[type[Plugin]]) -> list[FieldError]:
         problems.append(FieldError(f"differs.{own}", "FieldValueForbidden", say("lesson-errors.own-version")))
     gates_judged = any(error.path.startswith("feature_gates") for error in problems)
     in_figures = () if problems else _figures(data)
-    refused = [error for path, figure in in_figures for error in refused_by_kubernetes(figure, data, path)]
+    refused = [error for path, figure in in_figures for error in refused_by_kubernetes(figure, data, path, plugins)]
     return problems + _refused_in(data, gates_judged, plugins) + refused
 
 

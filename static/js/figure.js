@@ -71,20 +71,24 @@ document.addEventListener('submit', (event) => {
   if (event.target.matches?.('.embed .fig-end form')) event.target.target = '_blank';
 }, true);
 
-/** Fill the places of figures that the page only names, such as in the text of a lesson. */
+const filling = new WeakSet(); // places whose figure is being fetched
+
+/** Fill the places of figures that the page only names, such as in the text of a lesson. Try again where it failed. */
 export async function fillFigures(root = document) {
   for (const place of root.querySelectorAll('[data-figure]')) {
-    if (place.firstElementChild) continue;
-    const holder = document.createElement('div');
+    if (filling.has(place) || place.querySelector('.fig')) continue;
+    filling.add(place);
+    const holder = place.firstElementChild ?? document.createElement('div');
     holder.dataset.own = '';
     place.append(holder);
     try {
-      holder.append(document.importNode(await load(`${place.dataset.figure}/`), true));
+      holder.replaceChildren(document.importNode(await load(`${place.dataset.figure}/`), true));
     } catch {
       const error = document.createElement('p');
       error.className = 'fig-err';
       error.textContent = say('script.figure-failed');
-      holder.append(error);
+      holder.replaceChildren(error);
     }
+    filling.delete(place);
   }
 }

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, Route
 
+from tests.browser.axe import PHONE
 from tests.browser.workbench import Eventually, arrive, open_lesson, press, text
 
 FIRST = "/figures/a-pod-that-grows-"
@@ -85,6 +88,55 @@ def test_a_lesson_keeps_its_figure_while_the_sandbox_changes(page: Page, eventua
     assert text(page, "#lesson .fig-drag output") == "4"
     page.locator("#les-on").click()
     eventually(lambda: page.locator("#lesson .fig").count() == 0)
+
+
+def test_a_figure_of_a_lesson_that_failed_comes_with_the_next_update(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("Failed to load resource")
+    page.route(re.compile("/figures/"), lambda route: route.abort())
+    open_lesson(page, "topology-spread")
+    for part in (1, 2):
+        page.locator("#les-skip").click()
+        eventually(lambda part=part: page.locator("#panel-lesson").get_attribute("data-part") == str(part))
+    eventually(lambda: page.locator("#lesson .fig-err").is_visible())
+    page.route(re.compile("/figures/"), lambda route: route.continue_())
+    press(page, eventually, "s")
+    eventually(lambda: best(page, "#lesson .fig") == ["node-c1"])
+    assert page.locator("#lesson .fig").count() == 1
+    assert not page.locator("#lesson .fig-err").is_visible()
+
+
+def test_long_words_leave_room_for_each_other(page: Page) -> None:
+    page.goto("/")
+    page.evaluate(
+        """() => {
+            document.querySelector('.fig-drag span').textContent = 'W'.repeat(80);
+            document.querySelector('.fig-drag output').textContent = 'very long '.repeat(6);
+            for (const label of document.querySelectorAll('.fig-two label span')) label.textContent = 'y'.repeat(60);
+        }"""
+    )
+    figure = page.locator(".fig").bounding_box()
+    assert figure
+    for part in page.locator(".fig-drag span, .fig-drag output, .fig-two label").all():
+        box = part.bounding_box()
+        assert box
+        assert box["width"] > 90
+        assert box["x"] + box["width"] <= figure["x"] + figure["width"]
+
+
+@pytest.mark.parametrize("path", ["/", "/embed/figure/preemption-2/"])
+def test_on_a_phone_nothing_is_cut_off(path: str, new_page: Callable[..., Page]) -> None:
+    page = new_page(viewport=PHONE)
+    page.goto(path)
+    figure = page.locator(".fig").bounding_box()
+    assert figure
+    for part in page.locator(".fig .node, .fig .zone-h, .fig .node-h > *, .fig .bars").all():
+        box = part.bounding_box()
+        if box is None:
+            continue
+        inside = figure["x"] <= box["x"] and box["x"] + box["width"] <= figure["x"] + figure["width"]
+        assert inside, (part.inner_text(), box, figure)
 
 
 def test_an_embed_can_be_dragged(page: Page, eventually: Eventually) -> None:

@@ -120,7 +120,8 @@ class Desk:
             walk = Walk(steps, live.simulation.recorder, live.world.end_of(self.began), self._ahead, pressed)
         else:
             walk = walk.continued(live.simulation.recorder, self._ahead)
-        live.walked = (about, live.n, live.state, walk) if live.is_recorded else None
+        # Before the start of the part, commands that lead there again would count as steps.
+        live.walked = (about, live.n, live.state, walk) if live.is_recorded and live.n >= self.began else None
         return walk
 
     def _last_walk(self, about: Any) -> Walk | None:

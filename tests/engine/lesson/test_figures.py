@@ -13,6 +13,8 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import figures, problems_of, read_lesson
 from scheduler_engine.lesson.figure_file import FOLDER, MOST_CHOICES, load_figures, read_figure
 from scheduler_engine.lesson.figures import put
+from scheduler_engine.own_plugins import OwnPlugins
+from tests.engine.own_plugin import Quiet, profile
 
 DOCUMENT = Path("docs/lessons.md").read_text()
 EXAMPLE: dict[str, Any] = yaml.safe_load(DOCUMENT.split("## Figures")[1].split("```yaml\n")[1].split("```")[0])
@@ -182,6 +184,13 @@ def test_a_figure_of_a_lesson_has_the_version_the_seed_and_the_name_of_its_lesso
     assert (figure.slug, figure.written.kubernetes, figure.written.seed) == ("my-lesson-1", "v1.36", 5)
     there = lesson.under(lambda scenario: deepcopy(scenario)).parts[0].figure
     assert there == figure
+
+
+def test_a_figure_of_a_lesson_may_name_the_plugins_that_its_lesson_may_name() -> None:
+    text = yaml.safe_dump(in_a_lesson({**EXAMPLE, "configuration": profile("Quiet")}))
+    assert problems_of(read_lesson(text, own=OwnPlugins((Quiet,)))) == []
+    with pytest.raises(Rejected, match="Quiet"):
+        read_lesson(text)
 
 
 def test_each_choice_is_a_scenario_of_its_own_and_the_same_choice_the_same() -> None:

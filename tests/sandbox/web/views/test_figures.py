@@ -69,6 +69,16 @@ def test_a_figure_says_why_no_node_fits() -> None:
     assert "none of 6 nodes fits" in plain(drawn(f"{FIRST}-6-1"))
 
 
+def test_a_figure_says_that_evicting_pods_does_not_help_either() -> None:
+    """What Filter says alone, that evicting pods could help, would contradict the cards of the end."""
+    now = drawn(f"{FIRST}-6-1").split('<p class="fig-now"')[1].split("</p>")[0]
+    filtered, after = (plain(sentence) for sentence in now.split("<br>"))
+    assert "on 3, evicting pods could change that" in filtered
+    assert after == "api at PostFilter : evicting pods would not make room anywhere."
+    assert "<br>" not in drawn(f"{FIRST}-6-0").split('<p class="fig-now"')[1].split("</p>")[0]
+    assert "<br>" not in drawn("preemption-2-1-0").split('<p class="fig-now"')[1].split("</p>")[0]
+
+
 @pytest.mark.parametrize(
     "name", ["nothing", f"{FIRST}-9-0", f"{FIRST}-1", f"{FIRST}-01-0", f"{FIRST}-1-0-0", f"{FIRST}-1-0x", f"{FIRST}-"]
 )

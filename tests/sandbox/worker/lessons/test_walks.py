@@ -68,6 +68,21 @@ def test_the_steps_that_are_done_are_counted_the_same_from_the_start(
     assert len(shown) > 1, "nothing that was done shows in the lesson"
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("slug", ["preemption", "spread-or-pack", "practice-affinity-3-1"])
+@pytest.mark.parametrize("way", ["do/forward", "lesson/catch-up"])
+def test_what_was_shown_before_the_start_of_a_part_does_not_count_in_it(slug: str, way: str) -> None:
+    """The last command of the setup is not a step of the part."""
+    client = Client()
+    base = client.post("/new/", {"lesson": slug})["Location"]
+    panel = lambda: client.get(f"{base}panel/lesson/").content.decode()  # noqa: E731
+    fresh = panel()
+    client.post(f"{base}do/back/")
+    assert "You went back past the start of this part" in panel()
+    client.post(f"{base}{way}/")
+    assert panel() == fresh
+
+
 def apply(base: str, name: str) -> None:
     sandbox = Sandbox.objects.get(pk=base.split("/")[2])
     store.execute(sandbox, {"kind": "apply", "manifests": [make_pod(name).cpu("1").obj()]})

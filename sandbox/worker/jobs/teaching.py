@@ -171,7 +171,12 @@ def lesson_commands(live: Live, position: Position, part: int) -> tuple[int, lis
 def lesson_comes_true(live: Live, position: Position, part: int) -> bool:
     """Return True if the statements of a part and the later ones will be true from here on. Raises ``Rejected``."""
     desk = _desk(live, position)
-    return desk.lesson is None or comes_true(desk.lesson, part, live.simulation)
+    if desk.lesson is None:
+        return True
+    # Each text of a round lists the cluster as the steps before leave it.
+    if desk.is_round and part < len(desk.lesson.parts) and not desk.stepped:
+        return False
+    return comes_true(desk.lesson, part, live.simulation)
 
 
 @reading

@@ -77,7 +77,7 @@ class Desk:
         return lesson_of(self.studied.slug, self.studied.text) if self.studied.slug else None
 
     @property
-    def _is_round(self) -> bool:
+    def is_round(self) -> bool:
         return self.studied.shelf == PRACTICE
 
     @property
@@ -202,7 +202,7 @@ class Desk:
         common = {
             "slug": lesson.slug if self.studied.shelf not in (OWN, PRACTICE) else "",
             "name": {OWN: "", DAILY: DAILY, PRACTICE: self.studied.slug}.get(self.studied.shelf, lesson.slug),
-            "round": round_data(self.studied.slug, self.rights, len(lesson.parts)) if self._is_round else None,
+            "round": round_data(self.studied.slug, self.rights, len(lesson.parts)) if self.is_round else None,
             "title": lesson.title,
             "part": self.number,
             "parts": len(lesson.parts),
@@ -210,7 +210,7 @@ class Desk:
             # The truth, and what differs under other versions, may give answers away: they come at the end.
             "truth": lesson.truth if self.open is None else "",
             # A round is drawn for the version of its sandbox, and not played under the others.
-            "versions": [] if self._is_round else [*lesson.versions()][: None if self.open is None else 1],
+            "versions": [] if self.is_round else [*lesson.versions()][: None if self.open is None else 1],
             "lost": self.lost,
             "finished": self.open is None,
         }
@@ -224,7 +224,7 @@ class Desk:
         rows = [{name: getattr(each, name) for name in ("slug", "title", "about", "minutes")} for each in after]
         return {
             "know": [self.prose(text) for text in lesson.know],
-            "next": rounds_after(self.studied.slug, self.rights) if self._is_round else rows,
+            "next": rounds_after(self.studied.slug, self.rights) if self.is_round else rows,
             "bill": None if lesson.par is None or skipped else self._bill(lesson, lesson.par),
             "skipped": skipped,
             "back": {"page": page, "place": place, "words": say(words)},

@@ -72,6 +72,23 @@ def test_a_topic_and_a_level_open_a_new_round_each_time() -> None:
     assert "Part 1 of 5" in words(Client().get(paths[0]).content.decode())
 
 
+@pytest.mark.parametrize("skipped", [0, 2])
+def test_after_a_skipped_part_the_cluster_is_as_the_next_text_lists_it(skipped: int) -> None:
+    learner = Learner("practice-affinity-3-1")
+    for part in range(skipped):
+        learner.answer(part, rightly=True)
+    learner.do("turn", part=skipped + 1)
+    assert "it was set up for you" in words(learner.panel())
+    simulation = learner.puts[skipped + 1].start
+    cluster = learner.client.get(f"{learner.path}panel/cluster/").content.decode()
+    shown = {*re.findall(r'data-pod="([^"]+)"', cluster)}
+    assert shown == {pod.key for pod in simulation.api.pods() if pod.node_name}
+    assert learner.puts[skipped].question.pod in {pod.key for pod in simulation.api.pods()}
+    for part in range(skipped + 1, PARTS):
+        learner.do("turn", part=part + 1)
+    assert "You skipped" in words(learner.panel())
+
+
 def test_a_round_has_an_address_with_the_same_questions_for_everyone() -> None:
     html = Client().get("/practice/filters-2-7/").content.decode()
     assert follows(html) == []

@@ -140,7 +140,7 @@ def test_catching_up_sets_the_sandbox_and_keeps_the_old_timeline() -> None:
 
 def test_a_lesson_file_with_errors_is_refused_with_their_lines() -> None:
     answer = post(f"{API}/sandboxes", {"lesson_file": LESSON.replace("passes: default/web", "passes: 7")})
-    assert (answer.status_code, answer.json()["errors"][0]["line"]) == (422, 13)
+    assert (answer.status_code, answer.json()["errors"][0]["line"]) == (422, 18)
     assert post(f"{API}/sandboxes", {"lesson": "nobody-knows"}).status_code == 404
     both = post(f"{API}/sandboxes", {"lesson": "daily", "seed": 1})
     assert (both.status_code, "lesson" in both.json()["message"]) == (422, True)

@@ -12,8 +12,8 @@ from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.framework.interface import Plugin
 from scheduler_engine.lesson.figures import MARK, Case, Figure, Knob, Value, put
 from scheduler_engine.scenario.expectations import EXPECTATIONS
-from scheduler_engine.scenario.format import API_VERSION
 from scheduler_engine.scenario.format import KEYS as SCENARIO_KEYS
+from scheduler_engine.scenario.format import other_kind
 from scheduler_engine.scenario.loading import command_from
 from scheduler_engine.scenario.model import FOLDER as SCENARIOS
 from scheduler_engine.scenario.model import Origin, Scenario
@@ -31,7 +31,6 @@ THEN: tuple[Data, ...] = ({"kind": "pod"},)
 MARKED = ("setup", "then", "configuration")
 """The keys of a figure in which marks stand for values."""
 NAME = r"[a-z][a-z0-9]*"
-SCALAR = Either((Text(), Number()), say("figure-errors.value"))
 LABEL = Either((Text(longest=60), Number()), say("figure-errors.value"))
 VALUE = Either(
     (Fields({"say": Text(longest=60), "set": Anything()}, ("say", "set")), Text(longest=60), Number()),
@@ -224,19 +223,8 @@ def read_figure(text: str | bytes, name: str) -> Figure:
     data: Data = document.data
     for key in ("setup", "then"):
         rename_on(data.get(key), document.place, key)
-    problems = _wrong_kind(data) or [*FigureShape(FILE).problems(data, "")]
+    problems = other_kind(data, KIND) or [*FigureShape(FILE).problems(data, "")]
     problems = problems or refused_by_kubernetes(data, {}, "")
     if problems:
         raise Rejected(at_lines(problems, document.place, name))
     return figure_from(data, Scenario(slug_of(name, ()), "", origin=Origin(name, document.place)))
-
-
-def _wrong_kind(data: Data) -> list[FieldError]:
-    kind, version = data.get("kind", KIND), data.get("apiVersion", API_VERSION)
-    if kind != KIND:
-        text = say("lesson-errors.other-kind", kind=kind, wanted=KIND)
-        return [FieldError("kind", "FieldValueNotSupported", text)]
-    if version != API_VERSION:
-        text = say("scenario-errors.other-version", version=version, known=API_VERSION)
-        return [FieldError("apiVersion", "FieldValueNotSupported", text)]
-    return []

@@ -16,7 +16,7 @@ from scheduler_engine.lesson.format import KIND, LESSON
 from scheduler_engine.lesson.model import Item, Lesson, Look, Option, Part, Question, Steps, Task, WrongWay
 from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.own_plugins import NO_PLUGINS, OwnPlugins
-from scheduler_engine.scenario.format import API_VERSION
+from scheduler_engine.scenario.format import other_kind
 from scheduler_engine.scenario.loading import command_from
 from scheduler_engine.scenario.model import Origin, Scenario
 from scheduler_engine.scenario.steps import first_rules, in_configuration, refused_in
@@ -70,13 +70,8 @@ def read_lesson(
 
 def _problems(data: Data, plugins: Sequence[type[Plugin]]) -> list[FieldError]:
     """Return all errors; for a file of another kind or version, only that."""
-    if data.get("kind", KIND) != KIND:
-        text = say("lesson-errors.other-kind", kind=data["kind"], wanted=KIND)
-        return [FieldError("kind", "FieldValueNotSupported", text)]
-    version = data.get("apiVersion", API_VERSION)
-    if version != API_VERSION:
-        text = say("scenario-errors.other-version", version=version, known=API_VERSION)
-        return [FieldError("apiVersion", "FieldValueNotSupported", text)]
+    if other := other_kind(data, KIND):
+        return other
     problems = [*LESSON.problems(data, "")]
     if ("belief" in data) != ("truth" in data):
         problems.append(FieldError("truth", "FieldValueRequired", say("lesson-errors.belief-and-truth")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler_engine.errors import FieldError
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.steps import Step
@@ -50,3 +51,15 @@ def wrong_version(data: Data) -> tuple[str, str] | None:
     if isinstance(version, str) and version.startswith("scheduler-sandbox/"):
         return "apiVersion", say("scenario-errors.other-version", version=version, known=API_VERSION)
     return "apiVersion", say("refusals.must-be", what=API_VERSION)
+
+
+def other_kind(data: Data, wanted: str) -> list[FieldError]:
+    """Return that a file is of another kind than ``wanted``, or of another version; [] if it is neither."""
+    kind, version = data.get("kind", wanted), data.get("apiVersion", API_VERSION)
+    if kind != wanted:
+        text = say("lesson-errors.other-kind", kind=kind, wanted=wanted)
+        return [FieldError("kind", "FieldValueNotSupported", text)]
+    if version != API_VERSION:
+        text = say("scenario-errors.other-version", version=version, known=API_VERSION)
+        return [FieldError("apiVersion", "FieldValueNotSupported", text)]
+    return []

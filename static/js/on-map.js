@@ -2,22 +2,18 @@
 
 import { say } from './words.js';
 
-const NODES = { selector: '#panel-cluster :is(article, .tile)[data-node]', key: 'node' };
-
-/** Kind of a question → where its choices are on the page. */
+/** What choices are on the page → where. */
 const PLACES = {
-  passes: NODES,
-  winner: NODES,
-  victims: { selector: '#panel-cluster .pod[data-pod]', key: 'pod' },
-  lane: { selector: '#panel-queues .lane[data-queue]', key: 'queue' },
+  node: '#panel-cluster :is(article, .tile)[data-node]',
+  pod: '#panel-cluster .pod[data-pod]',
+  queue: '#panel-queues .lane[data-queue]',
 };
 const OPENS = '.node-n, .lane ol, .pager'; // these do what they always do
 
-/** Return the form of the open question and the place of its choices, undefined without one. */
+/** Return the form of the open question and the place of its choices, null without one. */
 function asked() {
-  const form = document.querySelector('.p-lesson .les-q[data-kind]');
-  const place = PLACES[form?.dataset.kind];
-  return place && { form, ...place };
+  const form = document.querySelector('.p-lesson .les-q[data-thing]');
+  return form && { form, key: form.dataset.thing, selector: PLACES[form.dataset.thing] };
 }
 
 const fields = (form) => [...form.querySelectorAll('[name="named"]')];

@@ -12,11 +12,14 @@ from sandbox.words.say import say
 from sandbox.worker.lessons.wording import reason_text
 from scheduler_engine.framework.extension_points import STAGE_INDEX, STAGES
 from scheduler_engine.lesson import Question, predictions
+from scheduler_engine.lesson.answers import BOUND
 from scheduler_engine.lesson.ends import ATTEMPT
 from scheduler_engine.lesson.model import Option
 from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.scenario.attempts import RunView
 
+THINGS = {"passes": "node", "winner": "node", "victims": "pod", "lane": "queue"}
+"""Kind of a question → what its choices are on the page, by the name of their pointer; those of others are texts."""
 FEW_NODES = 60
 """In larger clusters only the winner and the lane are asked, and people type the choice."""
 
@@ -39,6 +42,7 @@ def question_data(run: RunView, question: Question, predicts: bool) -> dict[str,
     offered = predictions.choices(run, question)
     return {
         "kind": question.kind,
+        "thing": THINGS.get(question.kind, ""),
         "ask": predictions.asked(question),
         "when": _when(question, predicts),
         "choices": list(offered),
@@ -76,6 +80,7 @@ def compare(question: Question, since: int, sight: Sight, named: Sequence[str] |
     rows = [
         {
             "choice": point.choice,
+            "thing": "" if point.choice == BOUND else THINGS.get(question.kind, ""),
             "chosen": point.chosen,
             "right": point.right,
             "why": reason_text(point.why) if point.why else "",

@@ -30,6 +30,7 @@ from sandbox.web.views import (
     steps,
     versions,
     workloads,
+    writing,
 )
 from sandbox.workshop.api import routes as rooms
 from sandbox.workshop.api import trainer
@@ -111,6 +112,9 @@ urlpatterns = [
     path(PAGES["challenges"], learning.challenges, name="challenges"),
     path(PAGES["practice"], learning.practice, name="practice"),
     path(f"{PAGES['practice']}<slug:name>/", learning.practice_round, name="practice-round"),
+    path(PAGES["write"], writing.write, name="write"),
+    path(f"{PAGES['write']}run/", writing.run, name="write-run"),
+    path(f"{PAGES['write']}file/", writing.read_file, name="write-file"),
     path(PAGES["before"], before.before, name="before"),
     path("before/convert/", before.convert, name="before-convert"),
     path("before/open/", before.open_policy, name="before-open"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from sandbox.changes import store
-from sandbox.changes.study import open_learned, open_lesson
+from sandbox.changes.study import begin_at, open_learned, open_lesson
 from sandbox.content.scenarios import story_of, story_text
 from sandbox.content.shelf import PRACTICE, placed_lesson
 from sandbox.limits import quotas
@@ -14,7 +14,7 @@ from sandbox.pool import engines
 from sandbox.storage.models import Sandbox
 from sandbox.worker import jobs
 from sandbox.worker.jobs.importing import UploadedScenario, beginning_of
-from sandbox.worker.jobs.teaching import Learned
+from sandbox.worker.jobs.teaching import Learned, WrittenPart
 from scheduler_engine.lesson.practice import round_of
 from scheduler_engine.scenario import Scenario, command_of
 
@@ -60,6 +60,18 @@ def open_uploaded(scenario: UploadedScenario, token: str = "") -> tuple[Sandbox,
 def read_lesson(text: str, name: str = "lesson.yaml") -> Learned:
     """Return the lesson of a file after testing it. Raises ``Rejected`` with all errors, or ``EngineError``."""
     return engines.of_file(jobs.lesson_read, text, name)
+
+
+def open_written(text: str, part: int) -> tuple[Sandbox, str, list[WrittenPart]]:
+    """Create a sandbox of a lesson that is being written, with a part open, the last one if it has fewer.
+
+    Return it with its edit token and the lesson's parts. Raises ``Rejected`` with all errors, or ``EngineError``.
+    """
+    learned, parts = engines.of_file(jobs.lesson_written, text)
+    sandbox, token = open_learned(learned, text=text)
+    if part:
+        begin_at(sandbox, min(part, len(parts) - 1))
+    return sandbox, token, parts
 
 
 def open_named(name: str) -> tuple[Sandbox, str] | None:

@@ -150,6 +150,17 @@ def _leave(progress: Progress, part: int, status: Status) -> None:
     progress["done"], progress["skipped"] = sorted(finished), sorted(skipped - finished)
 
 
+def begin_at(sandbox: Sandbox, part: int) -> None:
+    """Open a part of a lesson that nobody has begun, with the sandbox as that part expects it. Raises ``Rejected``."""
+    began = _take_lesson_steps(sandbox, part, "")
+
+    def open_part(study: Study, progress: Progress, here: Position) -> None:
+        study.part = part
+        _set_began(progress, part, began)
+
+    _change(sandbox, open_part)
+
+
 def catch_up(sandbox: Sandbox, who: str = "") -> None:
     """Set the sandbox as the open part expects it. Raises ``Rejected``."""
     part = engines.read(sandbox, jobs.lesson_status).part

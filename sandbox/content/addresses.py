@@ -7,6 +7,7 @@ PAGES = {
     "misconceptions": "misconceptions/",
     "challenges": "challenges/",
     "practice": "practice/",
+    "write": "write/",
     "before": "before/",
     "versions": "versions/",
     "create": "new/",

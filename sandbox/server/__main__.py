@@ -44,7 +44,7 @@ def serve(options: argparse.Namespace) -> None:
     from sandbox.server import combinations, holding, local, site
 
     combinations.check()
-    local.load_plugins(options.bind)
+    local.start(options.bind)
     lock = site.hold()
     startup.check_neighbours(lock, settings.WEB_PROCESSES)
     site.check_database(migrate=options.prepare)

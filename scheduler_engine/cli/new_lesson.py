@@ -8,8 +8,7 @@ import click
 
 from scheduler_engine.cli import NAME, OK
 from scheduler_engine.cli.files import Unusable, write
-
-TEMPLATE = Path(__file__).with_name("lesson_template.yaml")
+from scheduler_engine.lesson import TEMPLATE
 
 
 @click.command()
@@ -23,5 +22,5 @@ def command(file: Path) -> int:
         raise Unusable(f"{file}: File exists")
     write(TEMPLATE.read_text(encoding="utf-8"), file)
     click.echo(str(file))
-    click.echo(f"Next: {NAME} check {file}, then upload it on the page of the course.")
+    click.echo(f"Next: {NAME} check {file}, or see it run as you write: LESSON={file} make run")
     return OK

@@ -6,8 +6,19 @@ in every way that it describes. ``daily`` and ``practice`` draw lessons from see
 ``docs/lessons.md`` describes the format.
 """
 
-from scheduler_engine.lesson.loading import load_lesson, load_lessons, read_lesson
+from scheduler_engine.lesson.loading import TEMPLATE, load_lesson, load_lessons, read_lesson
 from scheduler_engine.lesson.model import Lesson, Part, Question
-from scheduler_engine.lesson.verifying import comes_true, problems_of
+from scheduler_engine.lesson.verifying import comes_true, errors_of, problems_of
 
-__all__ = ["Lesson", "Part", "Question", "comes_true", "load_lesson", "load_lessons", "problems_of", "read_lesson"]
+__all__ = [
+    "TEMPLATE",
+    "Lesson",
+    "Part",
+    "Question",
+    "comes_true",
+    "errors_of",
+    "load_lesson",
+    "load_lessons",
+    "problems_of",
+    "read_lesson",
+]

@@ -92,11 +92,14 @@ class FigureShape:
         yield from self.fields.problems(begun(value), path)
 
     def schema(self) -> Data:
-        # Marks stand for values of any type, so the schema says nothing about what is in the steps.
+        # Marks stand for values of any type, so the schema says nothing about what is in steps and configuration.
         schema = self.fields.schema()
         steps = {"type": "array", "items": {"type": "object"}}
         described = {key: {**steps, "description": getattr(OWN_KEYS[key], "about", "")} for key in ("setup", "then")}
-        return {**schema, "properties": {**schema["properties"], **described, "configuration": {"type": "object"}}}
+        return {
+            **schema,
+            "properties": {**schema["properties"], **described, "configuration": {"type": ["object", "string"]}},
+        }
 
 
 def begun(data: Data) -> Data:

@@ -27,6 +27,8 @@ from scheduler_engine.words import say
 
 ENDING = ".lesson"
 """The end of a name such as ``spread.lesson.yaml``: not part of the lesson's own name."""
+TEMPLATE = Path(__file__).with_name("template.yaml")
+"""A small lesson to start with: a prediction, a figure and a task."""
 OF_SCENARIO = (
     *("title", "group", "about", "source", "engine", "seed"),
     *("kubernetes", "feature_gates", "configuration", "queue_rules", "tab"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from scheduler_engine.errors import FieldError
 from scheduler_engine.lesson.figures import Figure
 from scheduler_engine.scenario.model import Scenario
+from scheduler_engine.scenario.yaml_file import at_lines
 from scheduler_engine.shapes import Data
 from scheduler_engine.versions import VERSIONS, releases_text
 from scheduler_engine.words import say
@@ -155,6 +157,13 @@ class Lesson:
             others = (version for version in VERSIONS if self.differs.get(version) == text)
             yield say("lesson-versions.differs", versions=releases_text(others), text=text)
 
-    def where(self, path: str) -> str:
-        """Return the place like ``Scenario.where``."""
-        return self.scenario.where(path)
+    def error(self, path: str, text: str) -> FieldError:
+        """Return an error at a path, with its line if the lesson was read from a file."""
+        origin = self.scenario.origin
+        wrong = FieldError(path, "FieldValueInvalid", text)
+        return at_lines([wrong], origin.root, origin.name)[0] if origin else wrong
+
+    def line_of(self, path: str) -> int:
+        """Return the line of a path in the file, 0 without one."""
+        origin = self.scenario.origin
+        return origin.place(path).line if origin else 0

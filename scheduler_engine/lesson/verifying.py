@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Sequence
 
-from scheduler_engine.errors import Rejected
+from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.lesson import figures, predictions
 from scheduler_engine.lesson.costs import cost
 from scheduler_engine.lesson.model import Lesson, Part, Question, Steps, Task, WrongWay
@@ -37,7 +37,12 @@ NO_ANSWER = {
 
 
 def problems_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[str]:
-    """Return all errors with their lines: ``name.yaml:12:5: parts[2].right[0]: …``.
+    """Return all errors with their lines: ``name.yaml:12:5: parts[2].right[0]: …``. ``tabs``: as in ``errors_of``."""
+    return [str(error) for error in errors_of(lesson, tabs)]
+
+
+def errors_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[FieldError]:
+    """Return all errors of a lesson that was read from a file, with their lines.
 
     ``tabs``: those of the page that shows the lesson; None = not checked, since the engine does not know a page.
     A step that is wrongly refused ends the play, so that later parts are not checked.
@@ -45,7 +50,7 @@ def problems_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[str]:
     try:
         simulation = lesson.scenario.open()
     except Rejected as refusal:
-        return [str(error) for error in refusal.errors]
+        return list(refusal.errors)
     problems: list[Problem] = [] if tabs is None else [*_tabs(lesson, tabs)]
     setup = simulation.recorder.command
     for number, part in enumerate(lesson.parts):
@@ -58,7 +63,7 @@ def problems_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[str]:
     else:
         problems += _pointers(lesson, simulation)
         problems += _par(lesson, simulation, setup)
-    return [f"{lesson.where(path)}: {text}" for path, text in problems]
+    return [lesson.error(path, text) for path, text in problems]
 
 
 def comes_true(lesson: Lesson, number: int, simulation: Simulation) -> bool:

@@ -3,15 +3,15 @@
 import { assist } from './completion.js';
 import { load } from './script.js';
 
-/** Put Ace into the element `id`. It edits the text of `area`. `kind`: of documents that do not name theirs. */
-export async function yamlEditor(app, id, area, { kind = '' } = {}) {
+/** Put Ace into the element `id`. It edits the text of `area`. `kind`: of documents that do not name theirs. `assists`: complete fields. */
+export async function yamlEditor(app, id, area, { kind = '', assists = true } = {}) {
   await load(app.dataset.ace);
   await Promise.all([load(app.dataset.aceYaml), load(app.dataset.aceTools)]);
   const { ace } = window;
   ace.config.set('basePath', app.dataset.ace.replace(/\/[^/]*$/, ''));
   ace.config.set('loadWorkerFromBlob', false);
   const editor = ace.edit(id);
-  editor.setOptions({ mode: 'ace/mode/yaml', useWorker: false, tabSize: 2, showPrintMargin: false, fontSize: `${0.75 * parseFloat(getComputedStyle(document.documentElement).fontSize)}px`, useSoftTabs: true });
+  editor.setOptions({ useWorker: false, mode: 'ace/mode/yaml', tabSize: 2, showPrintMargin: false, fontSize: `${0.75 * parseFloat(getComputedStyle(document.documentElement).fontSize)}px`, useSoftTabs: true });
   editor.commands.removeCommand('indent'); // Tab must leave the editor, for people without a mouse.
   editor.commands.removeCommand('outdent');
   editor.textInput.getElement().setAttribute('aria-label', area.getAttribute('aria-label'));
@@ -19,7 +19,7 @@ export async function yamlEditor(app, id, area, { kind = '' } = {}) {
   editor.session.on('change', () => { area.value = editor.getValue(); });
   area.classList.add('vh');
   area.tabIndex = -1;
-  assist(app, editor, kind);
+  if (assists) assist(app, editor, kind);
   return editor;
 }
 

@@ -1,8 +1,11 @@
-// A workbench in a frame of a room. The room itself reports a lost line.
+// A workbench in a frame of a room, or of the page for writing a lesson. That page itself reports a lost line.
 
-export const inRoom = Boolean(window.frameElement?.matches('[data-in-room]'));
+const { inRoom: role } = window.frameElement?.dataset ?? {};
+
+export const inRoom = role !== undefined;
 
 document.documentElement.classList.toggle('in-room', inRoom);
+document.documentElement.classList.toggle('is-written', role === 'write');
 
 // A link would take the frame away from the sandbox that the room knows.
 if (inRoom) {

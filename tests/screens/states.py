@@ -66,6 +66,7 @@ def site(visit: Visit) -> Iterator[Shot]:
         ("challenges", "/challenges/"),
         ("practice", "/practice/"),
         ("practice, one round", "/practice/spread-2-7/"),
+        ("write", "/write/?from=elements"),
         ("before", "/before/"),
         ("versions", "/versions/"),
         ("workshops", "/workshop/"),

@@ -43,6 +43,7 @@ from sandbox.worker.jobs.teaching import (
     lesson_read,
     lesson_status,
     lesson_steps,
+    lesson_written,
     practice_round,
 )
 

@@ -17,8 +17,8 @@ from sandbox.worker.jobs.importing import beginning_of, in_text
 from sandbox.worker.lessons.answers import question_data, question_text
 from sandbox.worker.lessons.desk import Desk
 from sandbox.worker.live import Live
-from scheduler_engine.errors import FieldError, NothingToDo, Rejected
-from scheduler_engine.lesson import Lesson, Question, comes_true, problems_of, read_lesson
+from scheduler_engine.errors import NothingToDo, Rejected
+from scheduler_engine.lesson import Lesson, Part, Question, comes_true, errors_of, read_lesson
 from scheduler_engine.lesson.practice import practice, practice_text, round_of
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.priority_numbers import gives_numbers
@@ -75,18 +75,53 @@ class LessonAnswer:
     entries: int
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenPart:
+    """A part of a lesson for its author. ``kind``: what the learner does. ``line``: where it starts in the file."""
+
+    title: str
+    kind: str
+    line: int
+
+
 @uploading
 def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned:
     """Return the lesson of a file after testing it. Raises ``Rejected`` with all errors and their lines."""
+    return _outlined(_tested(text, name))
+
+
+@uploading
+def lesson_written(live: Live, position: Position, text: str) -> tuple[Learned, list[WrittenPart]]:
+    """Return the lesson of a file after testing it, and its parts. Raises ``Rejected`` as ``lesson_read`` does."""
+    lesson = _tested(text, "lesson.yaml")
+    parts = [
+        WrittenPart(part.title, _kind(part), lesson.line_of(f"parts[{number}]"))
+        for number, part in enumerate(lesson.parts)
+    ]
+    return _outlined(lesson), parts
+
+
+def _kind(part: Part) -> str:
+    """Return what a part asks for: the end of a key of ``say("write.kind-…")``."""
+    if part.task:
+        return "task"
+    if part.question:
+        return "predict" if part.predicts else "question"
+    if part.figure:
+        return "figure"
+    return "steps" if part.do else "text"
+
+
+def _tested(text: str, name: str) -> Lesson:
     if len(text) > LONGEST_LESSON:
         raise Rejected(say("lesson.long", most=LONGEST_LESSON, length=len(text)))
     try:
         lesson = read_lesson(text, name, FILE_LIMITS, *local.readers)
     except Rejected as refusal:
         raise Rejected([in_text(error) for error in refusal.errors]) from refusal
-    if problems := problems_of(lesson, TABS):
-        raise Rejected([FieldError("", "", problem) for problem in problems])
-    return _outlined(lesson)
+    if errors := errors_of(lesson, TABS):
+        raise Rejected([in_text(error) for error in errors])
+    return lesson
 
 
 @uploading

@@ -192,6 +192,7 @@ ON_OTHERS: dict[str, Request] = {
     "POST /compare/": of(left=STEPS, right=STEPS),
     "POST /import/": of(text=SCENARIO),
     "POST /lessons/open/": of(text=LESSON),
+    "POST /write/run/": of(text=LESSON, part="1"),
     "POST /before/convert/": of(text="apiVersion: v1\nkind: Policy\n"),
     "POST /versions/open/": of(rule="names_untolerated_taint"),
     "POST /before/open/": of(text="apiVersion: v1\nkind: Policy\n"),

@@ -64,6 +64,20 @@ def test_a_site_for_others_does_not_start_with_plugins(
     assert not was_loaded(spy)
 
 
+@pytest.mark.parametrize(("options", "settings", "names"), list(PUBLIC.values())[:3], ids=list(PUBLIC)[:3])
+def test_a_site_for_others_does_not_start_with_a_file(
+    tmp_path: Path, options: list[str], settings: dict[str, str], names: str
+) -> None:
+    message = refused(tmp_path, *options, **settings, LESSON=__file__)
+    assert message.startswith("LESSON shows a file of yours, so it works only on a site for this machine alone.")
+    assert names in message
+    assert message.endswith("or LESSON.")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    assert refused(tmp_path, LESSON=str(tmp_path / "none.yaml")) == f"LESSON: {tmp_path / 'none.yaml'} is not a file."
+
+
 @pytest.mark.parametrize(
     ("place", "says"),
     [

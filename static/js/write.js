@@ -1,0 +1,156 @@
+// Write a lesson: its text in an editor, and beside it the lesson that runs, anew after each change that holds.
+
+import { annotate, goTo, yamlEditor } from './editor.js';
+import { filesInto } from './files.js';
+import { fragment, noAnswer, refusal, toast } from './no-answer.js';
+import { read, write } from './storage.js';
+
+const PAUSE_MS = 400; // after the last letter
+const LOOK_MS = 300; // between two looks at the file
+const byId = (id) => document.getElementById(id);
+const page = byId('write');
+const area = byId('write-text');
+const errors = byId('write-errors');
+const outline = byId('write-outline');
+const notice = byId('notice');
+const original = byId('write-original').content.textContent;
+const DRAFT = `lesson-draft:${page.dataset.start}`;
+const follows = Boolean(page.dataset.file);
+
+let editor = null;
+let frame = null; // the lesson in view
+let ran = null; // the last text that was sent
+let running = false;
+let pause = 0;
+
+const partInView = () => Number(frame?.contentDocument?.getElementById('panel-lesson')?.dataset.part ?? 0);
+
+function put(text) {
+  area.value = text;
+  if (editor) editor.session.doc.setValue(text); // This can be undone.
+  changed();
+}
+
+function changed() {
+  if (!follows) {
+    write(DRAFT, area.value === original ? '' : area.value);
+    byId('write-over').hidden = area.value === original;
+  }
+  clearTimeout(pause);
+  pause = setTimeout(() => run(partInView()), follows ? 0 : PAUSE_MS);
+}
+
+/** Send the text, one request after the other: the last text counts. */
+async function run(part, again = false) {
+  const text = area.value;
+  if (running || (text === ran && !again)) return;
+  running = true;
+  ran = text;
+  page.setAttribute('aria-busy', 'true');
+  try { await exchange(text, part); } finally {
+    running = false;
+    page.removeAttribute('aria-busy');
+  }
+  if (area.value !== ran) run(partInView());
+}
+
+async function exchange(text, part) {
+  let answer;
+  try { answer = await fetch(page.dataset.run, { method: 'POST', body: new URLSearchParams({ text, part }) }); } catch {
+    ran = null; // The next change sends it again.
+    notice.replaceChildren(noAnswer());
+    return;
+  }
+  const responseText = await answer.text();
+  const content = fragment(responseText);
+  if (content.querySelector('[data-errors]')) {
+    errors.replaceChildren(content);
+    errors.classList.toggle('is-first', !frame);
+    annotate(editor, errors);
+    return;
+  }
+  notice.replaceChildren(...(answer.ok ? [] : [refusal({ status: answer.status, responseText })]));
+  if (!answer.ok) return;
+  errors.replaceChildren();
+  editor?.session.clearAnnotations();
+  const { dataset: { address, api }, children } = content.firstElementChild;
+  outline.replaceChildren(...children);
+  show(address, api);
+}
+
+/** Put a sandbox into view when it has loaded, and delete the one before. */
+function show(address, api) {
+  const next = Object.assign(document.createElement('iframe'), { title: page.querySelector('.wr-r').getAttribute('aria-label'), src: address, className: 'is-behind' });
+  Object.assign(next.dataset, { inRoom: 'write', api });
+  next.addEventListener('load', () => {
+    const before = frame;
+    frame = next;
+    next.classList.remove('is-behind');
+    byId('write-wait').hidden = true;
+    before?.remove();
+    if (before) fetch(before.dataset.api, { method: 'DELETE' }).catch(() => {}); // Else the site deletes it as unused.
+    new MutationObserver(mark).observe(next.contentDocument.body, { subtree: true, childList: true, attributeFilter: ['data-part'] });
+    mark();
+  }, { once: true });
+  page.querySelector('.wr-f').append(next);
+}
+
+function mark() {
+  const part = String(partInView());
+  for (const button of outline.querySelectorAll('button')) {
+    if (button.dataset.part === part) button.setAttribute('aria-current', 'step');
+    else button.removeAttribute('aria-current');
+  }
+}
+
+outline.addEventListener('click', ({ target }) => {
+  const button = target.closest('button');
+  if (!button) return;
+  goTo(editor, { line: button.dataset.line, column: 1 });
+  button.focus();
+  run(Number(button.dataset.part), true);
+});
+errors.addEventListener('click', ({ target }) => {
+  const row = target.closest('.err-go');
+  if (row) goTo(editor, row.dataset);
+});
+
+let tag = ''; // of the file's last text
+
+async function look() {
+  try {
+    const answer = await fetch(page.dataset.file, { headers: tag ? { 'If-None-Match': tag } : {}, cache: 'no-store' });
+    const text = await answer.text();
+    if (answer.status === 200) {
+      tag = answer.headers.get('ETag');
+      notice.replaceChildren();
+      const at = editor?.getCursorPosition();
+      put(text);
+      if (at) editor.moveCursorToPosition(at);
+    } else if (answer.status !== 304) notice.replaceChildren(refusal({ status: answer.status, responseText: text }));
+  } catch { notice.replaceChildren(noAnswer()); }
+  setTimeout(look, LOOK_MS);
+}
+
+function save() {
+  const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(new Blob([area.value], { type: 'application/yaml' })), download: `${page.dataset.start || 'lesson'}.yaml` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 0);
+}
+
+byId('write-start').addEventListener('change', ({ target }) => target.form.submit());
+if (!follows) {
+  byId('write-save').addEventListener('click', save);
+  byId('write-over').addEventListener('click', () => { put(original); editor?.focus(); });
+  filesInto(byId('write-box'), byId('write-file'), Number(page.dataset.most), put, (words) => notice.replaceChildren(toast(words)));
+  area.value = read(DRAFT) || original;
+  byId('write-over').hidden = area.value === original;
+}
+notice.addEventListener('click', ({ target }) => { if (target.closest('[data-do="dismiss"]')) notice.replaceChildren(); });
+area.addEventListener('input', changed);
+if (follows) look();
+else run(0);
+editor = await yamlEditor(page, 'write-editor', area, { assists: false });
+editor.setReadOnly(follows);
+editor.session.on('change', changed);
+annotate(editor, errors);

@@ -1,0 +1,166 @@
+"""Writing a lesson in a browser: it runs beside its text, errors stand at their lines, and drafts stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import FrameLocator, Page, Request
+
+from sandbox.content.drafts import ELEMENTS, start_text
+from tests.browser.axe import PHONE
+from tests.browser.conftest import Server
+from tests.browser.workbench import Eventually, text
+
+TEXT = start_text(ELEMENTS) or ""
+SHOWN = ".wr-f iframe:not(.is-behind)"
+SETTLED = "document.querySelectorAll('.wr-f iframe').length === 1 && !document.querySelector('[aria-busy]')"
+
+
+def lesson(page: Page) -> FrameLocator:
+    return page.frame_locator(SHOWN)
+
+
+def part(page: Page) -> str:
+    """Return the open part of the lesson in view, "" while there is none."""
+    found: str = page.evaluate(
+        "shown => document.querySelector(shown)?.contentDocument.getElementById('panel-lesson')?.dataset.part ?? ''",
+        SHOWN,
+    )
+    return found
+
+
+def outline(page: Page) -> list[str]:
+    return [" ".join(button.split()) for button in page.locator("#write-outline button").all_inner_texts()]
+
+
+def replace(page: Page, old: str, new: str) -> None:
+    """Replace a text in the editor, as typing does."""
+    page.evaluate(
+        """([old, fresh]) => {
+            const { session } = ace.edit('write-editor');
+            session.doc.setValue(session.getValue().replace(old, fresh));
+        }""",
+        [old, new],
+    )
+
+
+def write(page: Page, eventually: Eventually, start: str = ELEMENTS) -> None:
+    page.goto(f"/write/?from={start}")
+    page.locator("#write-editor .ace_content").wait_for()
+    eventually(lambda: page.evaluate(SETTLED))
+    lesson(page).locator("#panel-lesson").wait_for()
+
+
+def test_a_change_is_seen_in_the_part_that_is_open(page: Page, eventually: Eventually) -> None:
+    deleted: list[Request] = []
+    page.on("request", lambda request: deleted.append(request) if request.method == "DELETE" else None)
+    write(page, eventually)
+    assert outline(page)[:2] == ["1 Text with pointers", "2 A button that does steps"]
+    page.locator("#write-outline button").nth(4).click()
+    eventually(lambda: part(page) == "4")
+    assert page.evaluate("ace.edit('write-editor').getCursorPosition().row") == TEXT[
+        : TEXT.index('- title: "Predict: which pods')
+    ].count("\n")
+    replace(page, "It requests 3 CPUs.", "It wants three CPUs.")
+    lesson(page).get_by_text("It wants three CPUs.").wait_for()
+    assert part(page) == "4"
+    eventually(lambda: page.evaluate(SETTLED))
+    assert len(deleted) == 2, "the sandboxes before are deleted"
+    # The learner goes on; the next change stays there.
+    lesson(page).locator("#les-skip").click()
+    eventually(lambda: "where the pod goes" in text(page, "#write-outline [aria-current]"))
+    replace(page, "which no node is in", "which is empty")
+    lesson(page).get_by_text("which is empty").wait_for()
+    assert part(page) == "5"
+    page.reload()
+    lesson(page).locator("#panel-lesson").wait_for()
+    assert "which is empty" in page.locator("#write-text").input_value(), "the draft is kept"
+    page.get_by_role("button", name="Start over").click()
+    eventually(lambda: page.locator("#write-text").input_value() == TEXT)
+    assert not page.get_by_role("button", name="Start over").is_visible()
+
+
+def test_errors_stand_at_their_lines_and_the_lesson_before_stays(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("422")
+    write(page, eventually)
+    replace(page, "title: A task\n", "titel: A task\n")
+    row = TEXT[: TEXT.index("- title: A task")].count("\n")
+    page.locator("#write-errors .err-go").wait_for()
+    assert f"{row + 1}:3" in text(page, "#write-errors")
+    assert "The lesson beside is the one without these errors." in text(page, "#write-errors")
+    assert page.evaluate("ace.edit('write-editor').session.getAnnotations().map(each => each.row)") == [row]
+    assert part(page) == "0"
+    page.locator("#write-errors .err-go").click()
+    assert page.evaluate("ace.edit('write-editor').getCursorPosition().row") == row
+    replace(page, "titel: A task\n", "title: The task\n")
+    eventually(lambda: outline(page)[-1] == "10 The task")
+    assert not page.locator("#write-errors").inner_text()
+    assert page.evaluate("ace.edit('write-editor').session.getAnnotations()") == []
+
+
+def test_a_file_is_opened_and_saved(page: Page, eventually: Eventually, tmp_path: Path) -> None:
+    write(page, eventually, "")
+    file = tmp_path / "mine.yaml"
+    file.write_text(TEXT.replace("Every element of a lesson", "From a file"))
+    page.locator("#write-file").set_input_files(file)
+    lesson(page).locator("#panel-lesson h2", has_text="From a file").wait_for()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as a file").click()
+    assert saved.value.suggested_filename == "lesson.yaml"
+    assert saved.value.path().read_text() == file.read_text()
+
+
+def test_another_start_has_its_own_draft(page: Page, eventually: Eventually) -> None:
+    write(page, eventually, "")
+    replace(page, "Where there is room", "My first lesson")
+    lesson(page).locator("#panel-lesson h2", has_text="My first lesson").wait_for()
+    page.locator("#write-start").select_option("backoff")
+    page.wait_for_url("**/write/?from=backoff")
+    lesson(page).locator("#panel-lesson").wait_for()
+    assert page.locator("#write-text").input_value() == start_text("backoff")
+    page.locator("#write-start").select_option("")
+    lesson(page).locator("#panel-lesson h2", has_text="My first lesson").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_a_phone(new_page: Callable[..., Page], eventually: Eventually, scheme: str) -> None:
+    page = new_page(viewport=PHONE, color_scheme=scheme)
+    write(page, eventually)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("#write-outline button").nth(9).click()
+    eventually(lambda: part(page) == "9")
+
+
+def test_a_saved_file_is_seen(
+    own_server: Server,
+    new_page: Callable[..., Page],
+    eventually: Eventually,
+    tmp_path: Path,
+    allowed_console_errors: list[str],
+) -> None:
+    allowed_console_errors.append("422")
+    file = tmp_path / "mine.lesson.yaml"
+    file.write_text(TEXT)
+    own_server.kill()
+    own_server.env["LESSON"] = str(file)
+    own_server.start()
+    page = new_page(base_url=own_server.url)
+    write(page, eventually, "file")
+    assert "This page follows mine.lesson.yaml." in text(page, ".wr-h")
+    assert page.evaluate("ace.edit('write-editor').getReadOnly()")
+    page.locator("#write-outline button").nth(9).click()
+    eventually(lambda: part(page) == "9")
+    file.write_text(TEXT.replace("whatever the learner did.", "in whatever way."))
+    lesson(page).get_by_text("in whatever way.").wait_for()
+    assert part(page) == "9"
+    file.write_text(TEXT.replace("kind: Lesson", "kind: Lessn"))
+    page.locator("#write-errors .err-go").wait_for()
+    file.unlink()
+    eventually(lambda: "The file mine.lesson.yaml cannot be read: No such file or directory." in text(page, "#notice"))
+    file.write_text(TEXT)
+    lesson(page).get_by_text("whatever the learner did.").wait_for()
+    eventually(lambda: not text(page, "#notice"))

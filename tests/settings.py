@@ -16,3 +16,6 @@ ENGINE_PROCESSES = int(os.environ.get("ENGINE_PROCESSES", "0"))
 ENGINE_NICE, ENGINE_NICER = 1, 0
 
 STORAGES = STORAGES | {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+
+# Each test client would read the whole folder of collected files, if somebody has served the site from here.
+STATIC_ROOT = VAR_DIR / "no-static"  # noqa: F405

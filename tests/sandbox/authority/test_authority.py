@@ -77,11 +77,20 @@ def own_drafts(settings: Any, tmp_path: Path) -> None:
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """Undo what happens in the database. Then forget all simulations, because new records get the same keys again."""
+    """Undo what happens in the database. Then forget all simulations if later records get the keys of these again."""
     with transaction.atomic():
+        before = last_keys()
         yield
+        stored = last_keys() != before
         transaction.set_rollback(True)
-    engines._engines = engines.Inside()
+    if stored:
+        engines._engines = engines.Inside()
+
+
+def last_keys() -> list[Any]:
+    """Return the last key that each table has given to a record."""
+    with connection.cursor() as cursor:
+        return cursor.execute("SELECT name, seq FROM sqlite_sequence ORDER BY name").fetchall()
 
 
 def everything() -> dict[str, list[Any]]:

@@ -51,7 +51,7 @@ async function run(part, again = false) {
     running = false;
     page.removeAttribute('aria-busy');
   }
-  if (area.value !== ran) run(partInView());
+  if (ran !== null && area.value !== ran) run(partInView());
 }
 
 async function exchange(text, part) {
@@ -70,6 +70,12 @@ async function exchange(text, part) {
     return;
   }
   notice.replaceChildren(...(answer.ok ? [] : [refusal({ status: answer.status, responseText })]));
+  const wait = Number(answer.headers.get('Retry-After'));
+  if (wait) {
+    ran = null;
+    clearTimeout(pause);
+    pause = setTimeout(() => run(partInView()), 1000 * wait);
+  }
   if (!answer.ok) return;
   errors.replaceChildren();
   editor?.session.clearAnnotations();

@@ -66,7 +66,6 @@ def site(visit: Visit) -> Iterator[Shot]:
         ("challenges", "/challenges/"),
         ("practice", "/practice/"),
         ("practice, one round", "/practice/spread-2-7/"),
-        ("write", "/write/?from=elements"),
         ("before", "/before/"),
         ("versions", "/versions/"),
         ("workshops", "/workshop/"),
@@ -104,6 +103,23 @@ def site(visit: Visit) -> Iterator[Shot]:
     )
     page.locator(".own button").click()
     yield Shot("own lesson, refused", page)
+
+
+def writing(visit: Visit) -> Iterator[Shot]:
+    page = visit.page("/write/?from=elements")
+    page.locator(".wr-f iframe:not(.is-behind)").wait_for()
+    page.locator("#write-outline button").nth(4).click()
+    lesson = page.frame_locator(".wr-f iframe:not(.is-behind)").locator("#panel-lesson[data-part='4']")
+    lesson.wait_for()
+    yield Shot("a part", page)
+    page.evaluate(
+        """() => {
+            const { session } = ace.edit('write-editor');
+            session.doc.setValue(session.getValue().replace('predict: {victims', 'perdict: {victims'));
+        }"""
+    )
+    page.locator("#write-errors .err-go").first.wait_for()
+    yield Shot("errors", page)
 
 
 def importing(visit: Visit) -> Iterator[Shot]:
@@ -969,6 +985,7 @@ JOURNEYS: dict[str, Journey] = {
     "predict": predictions,
     "many nodes": many_nodes,
     "misconception and challenge": taught,
+    "writing": writing,
     "import": importing,
     "embeds": embeds,
     "compare": comparing,
@@ -986,6 +1003,7 @@ IN_THE_SUITE: dict[str, dict[str, str]] = {
     "embeds": {"a scenario": WHOLE, "a scenario at its end": WHOLE},
     "lesson": {"question": WHOLE, "answered wrong": "#panel-lesson"},
     "misconception and challenge": {"challenge": "#panel-lesson"},
+    "writing": {"errors": "#write"},
     "practice": {"due": "#due", "round, end": "#panel-lesson"},
     "fits nowhere": {"Preemption": "#decision", "long message": "#panel-sentence"},
     "refused": {"paste, refused": "#drawer", "pod, refused": "#drawer"},

@@ -38,7 +38,7 @@ export interface Facts {
 
 /** From the embed. */
 export type MessageFromEmbed = Envelope & (
-  | { type: 'ready'; /** `['differences']`: it shows a comparison. */ panels: string[]; /** Whether `step` changes the sandbox. */ acts: boolean }
+  | { type: 'ready'; /** `['differences']`: it shows a comparison; `['figure']`: a figure. */ panels: string[]; /** Whether `step` changes the sandbox. */ acts: boolean }
   | { type: 'moment'; at: Moment; place: number; of: number; clock: string; present: boolean; sentence: string }
   | { type: 'facts'; facts: Facts }
   | { type: 'refused'; /** Of the HTTP answer. */ status: number; /** Why nothing is shown. */ sentence: string }

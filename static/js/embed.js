@@ -1,10 +1,11 @@
-// <scheduler-sandbox scenario="…">, lesson="…" or src="…": a scenario or a sandbox in any page. No dependency.
+// <scheduler-sandbox scenario="…">, lesson="…", figure="…" or src="…" in any page. No dependency.
 (() => {
   const SOURCE = 'scheduler-sandbox';
   const VERSION = 1;
   const ROWS = {}; // the server puts the rows of sandbox/words/en/element.yaml here
   const say = (key, places = {}) => ROWS[key].replace(/\{(\w+)\}/g, (_, name) => places[name]);
   const home = new URL(document.currentScript?.src ?? document.querySelector('script[src*="/embed.js"]').src).origin;
+  const KINDS = ['scenario', 'lesson', 'figure'];
   const PASSED = ['panels', 'at', 'tab', 'pod', 'node', 'plugin', 'theme', 'size', 'lang'];
   const FLAGS = ['steps', 'live'];
   const SILENT = 5000; // milliseconds until the first message of a loaded page
@@ -12,7 +13,7 @@
   const NEAR = '200px'; // it loads this far outside of the view
 
   class SchedulerSandbox extends HTMLElement {
-    static observedAttributes = ['scenario', 'lesson', 'src', ...PASSED, ...FLAGS, 'height', 'title'];
+    static observedAttributes = [...KINDS, 'src', ...PASSED, ...FLAGS, 'height', 'title'];
 
     #frame = null;
     #near = null;
@@ -61,12 +62,14 @@
     }
 
     get #title() {
-      const about = this.getAttribute('scenario') ?? this.getAttribute('lesson') ?? say('element.sandbox');
+      const about = this.getAttribute(this.#kind) ?? say('element.sandbox');
       return this.getAttribute('title') || say('element.title', { name: about.replaceAll('-', ' ') });
     }
 
+    get #kind() { return KINDS.find((name) => this.hasAttribute(name)); }
+
     get #address() {
-      const kind = ['scenario', 'lesson'].find((name) => this.hasAttribute(name));
+      const kind = this.#kind;
       const slug = kind && this.getAttribute(kind);
       const src = this.getAttribute('src');
       const url = new URL(slug ? `/embed/${kind}/${encodeURIComponent(slug)}/` : src ?? '/', src && !slug ? document.baseURI : home);
@@ -78,7 +81,7 @@
     }
 
     #open() {
-      if (this.#frame || !['scenario', 'lesson', 'src'].some((name) => this.hasAttribute(name))) return;
+      if (this.#frame || ![...KINDS, 'src'].some((name) => this.hasAttribute(name))) return;
       this.#near.disconnect();
       const frame = document.createElement('iframe');
       frame.title = this.#title;

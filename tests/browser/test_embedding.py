@@ -126,6 +126,29 @@ def test_a_foreign_page_shows_a_scenario_and_moves_through_it(
     assert [message["origin"] for message in messages_of(page, "ready")] == [server.url]
 
 
+def test_an_element_shows_a_figure_that_can_be_dragged(
+    page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
+) -> None:
+    element = '<scheduler-sandbox figure="a-pod-that-grows"></scheduler-sandbox>'
+    elsewhere.pages["/figure"] = (
+        '<!doctype html><html lang="en"><title>docs</title><link rel="icon" href="data:,">'
+        f'{LISTENS}<script src="{server.url}/embed.js"></script><body>{element}</body></html>'
+    )
+    page.goto(f"{elsewhere.url}/figure")
+    frame = within(page)
+    frame.locator(".fig-k input").first.wait_for()
+    assert page.locator("iframe").get_attribute("title") == "Kubernetes scheduler: a pod that grows"
+    eventually(lambda: messages_of(page, "resize"))
+    assert [message["panels"] for message in messages_of(page, "ready")] == [["figure"]]
+    height = messages_of(page, "resize")[-1]["height"]
+    eventually(lambda: page.locator("iframe").evaluate("frame => frame.clientHeight") == height)
+    assert not frame.locator("html").evaluate("page => page.scrollHeight > page.clientHeight")
+    before = frame.locator(".fig-f").inner_text()
+    slider = frame.locator(".fig-k input[type=range]").first
+    slider.fill(slider.get_attribute("max") or "")
+    eventually(lambda: frame.locator(".fig-f").inner_text() != before)
+
+
 def test_a_page_drives_an_embed_and_gets_its_events(
     page: Page, server: Server, elsewhere: Elsewhere, eventually: Eventually
 ) -> None:

@@ -75,6 +75,7 @@ workbench_patterns = [
     path("replica/", leader.act, name="replica"),
     path("step/", steps.step, name="step"),
     path("go-back/", moments.go_back, name="go-back"),
+    path("story/", moments.story, name="story"),
     path("branches/", moments.list_branches, name="branches"),
     path("differences/", answers.differences, name="differences"),
     path("differences/in-step/", compare.open_runs, name="differences"),

@@ -4,6 +4,7 @@
 import { rememberFields, restoreFields } from './edits.js';
 import { cellOf, focusCell } from './matrix.js';
 import { aims, steady } from './steady.js';
+import { leaveTrails, rememberCard, whereOf } from './trail.js';
 import { sameThing, whoseOf } from './whose.js';
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
@@ -16,7 +17,7 @@ function boxes() {
   for (const card of document.querySelectorAll(CARDS)) {
     if (places.size >= MOST) break;
     const box = card.getBoundingClientRect();
-    if (box.width) places.set(card.id, box);
+    if (box.width) places.set(card.id, rememberCard(card, box));
   }
   return places;
 }
@@ -69,6 +70,9 @@ export function restore(kept, count) {
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
 }
 
+/** Return true if the page still shows the cards of a lane or a node. */
+const shows = (where) => document.querySelector(`article[data-node="${CSS.escape(where)}"], [data-queue="${CSS.escape(where)}"]`);
+
 const moving = new WeakMap(); // card → its last animation
 
 /** Move cards from their old places, but not what is aimed at. Ask for all places before the first move. */
@@ -76,19 +80,26 @@ export function travel({ boxes: before, aims: known }) {
   steady(known);
   if (calm.matches || !before.size) return;
   const moves = [];
+  const changes = []; // moves to another lane or node
+  const here = new Set(); // keys of pods that have a card
   const cards = document.querySelectorAll(CARDS);
   for (const card of cards) moving.get(card)?.cancel();
   for (const card of cards) {
     const key = card.id.slice(2);
     const from = before.get(card.id) ?? before.get(`q:${key}`) ?? before.get(`p:${key}`);
+    here.add(key);
     if (!from) continue;
     const to = card.getBoundingClientRect();
-    const x = from.left - to.left;
-    const y = from.top - to.top;
-    if (to.width && Math.abs(x) + Math.abs(y) > 3) moves.push([card, x, y]);
+    const x = from.box.left - to.left;
+    const y = from.box.top - to.top;
+    if (!to.width || Math.abs(x) + Math.abs(y) <= 3) continue;
+    moves.push([card, x, y]);
+    if (from.where !== whereOf(card)) changes.push({ before: from, box: to, around: card.closest('.scroll') });
     if (moves.length > MOST) break;
   }
   const style = getComputedStyle(document.documentElement);
   const timing = { duration: parseFloat(style.getPropertyValue('--m-slow')), easing: style.getPropertyValue('--ease').trim(), id: 'came' };
+  const left = [...before].filter(([id, { where }]) => !here.has(id.slice(2)) && shows(where)).map(([, card]) => card);
+  leaveTrails(changes, left, { duration: 2 * timing.duration, easing: 'ease-in' });
   for (const [card, x, y] of moves) moving.set(card, card.animate([{ transform: `translate(${x}px, ${y}px)`, opacity: 0.4 }, {}], timing));
 }

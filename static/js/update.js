@@ -14,7 +14,7 @@ import { patch } from './patch.js';
 import { settleKnob } from './scrub.js';
 import { waits } from './stay.js';
 import { aimedAt } from './steady.js';
-import { centreTab, choose, markChoice, rail, sendView, settleTab, view } from './view.js';
+import { centreTab, choose, isTold, markChoice, rail, sendView, settleTab, view } from './view.js';
 import { say } from './words.js';
 
 const { htmx } = window;
@@ -46,7 +46,7 @@ function place(html) {
 export function settle() {
   const stage = byId('panel-sentence').dataset;
   const news = stage.key !== last;
-  if (news && last) byId('live').textContent = byId('sentence-text').textContent.trim();
+  if (news && last && !isTold()) byId('live').textContent = byId('sentence-text').textContent.trim();
   last = stage.key;
   settleAway();
   settleTab(stage, news);
@@ -65,7 +65,7 @@ export function settle() {
 /** Show the present if somebody went back to the moment in view, or past it. */
 function settleMoment() {
   const { asked, now } = byId('panel-timeline').dataset;
-  if (!view.at || asked !== view.at || now) return;
+  if (!view.at || asked !== view.at || now || isTold()) return;
   choose({ at: '', cycle: 0 });
   if (!isWaiting()) sayCalmly(say('script.past-gone'));
 }

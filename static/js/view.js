@@ -129,6 +129,8 @@ export function goTo(name) {
 }
 
 export const present = () => byId('panel-timeline').dataset.present;
+/** Return true while a story shows one moment after another. */
+export const isTold = () => byId('app').classList.contains('is-told');
 const isElsewhere = () => Boolean(view.cycle || view.at);
 
 /** Show another moment, '' for the present, and of several attempts at that time the one of `cycle`. */
@@ -150,6 +152,6 @@ document.body.addEventListener('htmx:configRequest', ({ detail }) => {
 });
 // A command returns to the present, where its result is. Play does so only at its start: you may look back meanwhile.
 document.body.addEventListener('htmx:afterRequest', ({ detail: { elt, xhr, requestConfig: { verb } } }) => {
-  if (isElsewhere() && verb === 'post' && xhr.status < 400 && !('here' in elt.dataset) && elt.id !== 'play') look('');
+  if (isElsewhere() && verb === 'post' && xhr.status < 400 && !('here' in elt.dataset) && elt.id !== 'play' && !isTold()) look('');
 });
 document.addEventListener('click', ({ target }) => { if (isElsewhere() && target.closest('#play[aria-pressed="true"]')) look(''); });

@@ -18,6 +18,7 @@ import { noticesInSight } from './notices.js';
 import { scrub, settleKnob } from './scrub.js';
 import { tablesOf } from './share.js';
 import { watchStays } from './stay.js';
+import { tellSlowly } from './story.js';
 import { lookAtNow, process, settle, update } from './update.js';
 import * as views from './view.js';
 
@@ -56,6 +57,7 @@ link(app);
 watchStays(sendView, process);
 noticesInSight();
 teach();
+tellSlowly();
 cells(app);
 
 const settlePlace = () => settleKnob(view.at);

@@ -464,6 +464,14 @@ def stories(visit: Visit) -> Iterator[Shot]:
         page.context.close()
 
 
+def slow(visit: Visit) -> Iterator[Shot]:
+    page = visit.workbench(scenario=EXAMPLE)
+    page.evaluate("document.getElementById('slow').click()")
+    page.keyboard.press("e")
+    page.locator("#story-steps li").first.wait_for()
+    yield Shot("a slow Settle, as a list", page)
+
+
 def devices(visit: Visit) -> Iterator[Shot]:
     """Visit devices on nodes, the claims that have them, and a pod that finds none."""
     page = visit.workbench(scenario="devices-for-claims")
@@ -970,6 +978,7 @@ JOURNEYS: dict[str, Journey] = {
     "forms": forms,
     "refused": refused,
     "stories": stories,
+    "slow Settle": slow,
     "two disks": two_disks,
     "taken name": taken_name,
     "drains": drains,

@@ -47,6 +47,14 @@ def stats(world: World, view: View) -> dict[str, Any]:
     }
 
 
+def as_text(world: World, view: View) -> str:
+    """Return the sentence as plain text, without what to press."""
+    shown = stats(world, view)
+    who = f"{shown['name']} at {shown['stage']}: " if shown["pod"] else ""
+    beside = f"{shown.get('before', '')}{shown.get('name', '')}" if shown.get("beside") else ""
+    return f"{who}{beside}{shown['text']}"
+
+
 def _said(world: World, cycle: Cycle) -> str:
     """Return what happened at the last stage: what plugins set aside in Reserve or wrote in PreBind, if they say so."""
     stage, ran = cycle.last_stage, cycle.plugins.get(cycle.last_stage)

@@ -8,11 +8,13 @@ from django.urls import reverse
 
 from sandbox.changes import copies, store
 from sandbox.panels.model.moment import Moment
+from sandbox.pool import engines
 from sandbox.storage import branches
 from sandbox.storage.commands import summary
 from sandbox.web.access import Access, edits, limited, problem, reads
 from sandbox.web.numbers import KEY_DIGITS, whole_number
 from sandbox.words.say import say
+from sandbox.worker import jobs
 
 
 @edits
@@ -22,6 +24,16 @@ def go_back(request: HttpRequest, access: Access) -> HttpResponse:
         return problem(request, 400, say("errors.moment-of-log"))
     store.go_to_moment(access.sandbox, moment)
     return HttpResponse(status=204)
+
+
+@reads
+def story(request: HttpRequest, access: Access) -> HttpResponse:
+    """Return the steps of command ``n`` with a sentence each, which the page tells one after another."""
+    number = whole_number(request.GET.get("n", ""), KEY_DIGITS)
+    if number is None:
+        return problem(request, 400, say("errors.command"))
+    steps, end = engines.read(access.sandbox, jobs.story, number)
+    return render(request, "fragments/story.html", {"steps": steps, "end": end})
 
 
 @reads

@@ -34,6 +34,7 @@ from sandbox.worker.jobs.reading import (
     trace,
 )
 from sandbox.worker.jobs.rooms import room_outcome, room_question
+from sandbox.worker.jobs.story import story
 from sandbox.worker.jobs.teaching import (
     lesson_comes_true,
     lesson_commands,

@@ -44,7 +44,7 @@ def embedded(live: Live, position: Position, view: View, at: str, panels: list[s
         "fragments": {panel: fragment.html for panel, fragment in drawn.items()},
         "moment": {**_place(present, stops, here), "clock": clock(world.clock_us), "present": not past},
         "facts": facts(world, view),
-        "sentence": _sentence(world, view),
+        "sentence": sentence.as_text(world, view),
         "tab": tab_for(world.cycle_in_view(view.cycle)),
     }
 
@@ -71,13 +71,6 @@ def _place(present: World, stops: list[int], here: int) -> dict[str, Any]:
         "before": named(before - 1),
         "after": named(after),
     }
-
-
-def _sentence(world: World, view: View) -> str:
-    stats = sentence.stats(world, view)
-    who = f"{stats['name']} at {stats['stage']}: " if stats["pod"] else ""
-    beside = f"{stats.get('before', '')}{stats.get('name', '')}" if stats.get("beside") else ""
-    return f"{who}{beside}{stats['text']}"
 
 
 def facts(world: World, view: View) -> dict[str, Any]:

@@ -40,6 +40,7 @@ def of(desk: str = "cluster", query: str = "", body: str = "", content_type: str
 ON_SANDBOXES: dict[str, Request] = {
     "GET yaml/Node/": of(key="node-1"),
     "GET find/": of(q="node"),
+    "GET story/": of(n="1"),
     "GET admission/Node/": of(key="node-1"),
     "GET edit/Node/form/": of(key="node-2"),
     "GET differences/": of(seed="1"),

@@ -15,6 +15,8 @@ from scheduler_engine.shapes import Data
 
 PLAIN: Sequence[Data] = ({"kind": "run"},)
 """Steps of a scenario that only has a setup. The page then shows no steps: people step freely."""
+LEVEL_WORDS = {"first-steps": "lists.first-steps", "everyday": "lists.everyday", "deep": "lists.deep"}
+"""Level of a scenario → key of its words, the easiest first."""
 UPLOADED_IN_CACHE = 64
 """Uploaded scenarios in the cache."""
 

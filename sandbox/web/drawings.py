@@ -1,7 +1,8 @@
 """A small drawing of a scenario's cluster: nodes by zone, the pods on them, and the pods that wait.
 
-It is drawn from the setup, without the scheduler: a pod is on a node if its manifest names one. All blocks of one kind
-are one path, so that a hundred drawings add little to a page.
+It is drawn from the setup, without the scheduler: a pod is on a node if its manifest names one. It can also show the
+end, which the expectations of the scenario name. All blocks of one kind are one path, so that a hundred drawings add
+little to a page.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from scheduler_engine.shapes import Data
 
 WIDTH, HEIGHT = 112, 56
 """Size of a drawing, in the units of its ``viewBox``."""
-ZONE = "topology.kubernetes.io/zone"
+ZONES = ("topology.kubernetes.io/zone", "zone")
+"""Labels that name a node's zone; examples in documentation often use the short one."""
 MOST_ZONES = 6
 MOST_WAITING = 14
 """Waiting pods in a drawing; more look the same."""
@@ -34,19 +36,25 @@ class Node:
     zone: str
     tainted: bool
     pods: int = 0
+    landed: int = 0
 
 
 @dataclass
 class Sketch:
-    """The content of a drawing. ``pods``: key → name of its node, or "". ``copies``: pods of workloads, on no node."""
+    """The content of a drawing. ``pods``: key → name of its node, or "". ``copies``: pods of workloads, on no node.
+
+    ``landed``: pods that get a node in the end.
+    """
 
     nodes: dict[str, Node] = field(default_factory=dict)
     pods: dict[str, str] = field(default_factory=dict)
     copies: int = 0
+    landed: set[str] = field(default_factory=set)
 
     @property
     def waiting(self) -> int:
-        return sum(node not in self.nodes for node in self.pods.values()) + self.copies
+        lost = (key for key, node in self.pods.items() if node not in self.nodes and key not in self.landed)
+        return sum(1 for _ in lost) + self.copies
 
     @property
     def zones(self) -> dict[str, list[Node]]:
@@ -69,9 +77,23 @@ class Box:
         return f"M{self.x} {self.y}h{self.width}v{self.height}h-{self.width}z"
 
 
-def drawing(scenario: Scenario) -> Markup:
-    """Return an ``svg``, hidden from screen readers."""
-    return _drawing(scenario.slug, scenario.origin.name if scenario.origin else "", _Setup(scenario.setup))
+def drawing(scenario: Scenario, ends: bool = False) -> Markup:
+    """Return an ``svg``, hidden from screen readers.
+
+    ``ends``: show pods where they are expected at the end, instead of among the waiting ones.
+    """
+    file = scenario.origin.name if scenario.origin else ""
+    return _drawing(scenario.slug, file, _Setup(scenario.setup), _placed(scenario) if ends else ())
+
+
+def _placed(scenario: Scenario) -> tuple[tuple[str, str], ...]:
+    """Return (key of a pod, node) for each pod whose node is expected last; of several nodes the first one."""
+    placed = dict[str, str]()
+    steps = (item for step in scenario.then for item in step.get("expect", ()))
+    for item in (*steps, *scenario.expect):
+        if "pod" in item and item.keys() & {"node", "nodes", "pending"}:
+            placed[item["pod"]] = item.get("node") or next(iter(item.get("nodes", ())), "")
+    return tuple((pod, node) for pod, node in placed.items() if node)
 
 
 class _Setup:
@@ -88,16 +110,19 @@ class _Setup:
 
 
 @lru_cache(512)
-def _drawing(slug: str, file: str, setup: _Setup) -> Markup:
-    cluster = sketch(setup.steps)
+def _drawing(slug: str, file: str, setup: _Setup, placed: tuple[tuple[str, str], ...]) -> Markup:
+    cluster = sketch(setup.steps, placed)
     shapes = Markup("").join(
         Markup('<path class="{}" d="{}"/>').format(name, "".join(paths)) for name, paths in _paths(cluster) if paths
     )
     return Markup('<svg class="dwg" viewBox="0 0 {} {}" aria-hidden="true">{}</svg>').format(WIDTH, HEIGHT, shapes)
 
 
-def sketch(steps: Iterable[Data]) -> Sketch:
-    """Return the cluster after the commands of a setup that apply, cordon and delete objects."""
+def sketch(steps: Iterable[Data], placed: Iterable[tuple[str, str]] = ()) -> Sketch:
+    """Return the cluster after the commands of a setup that apply, cordon and delete objects.
+
+    ``placed``: (pod, node) of pods that get a node in the end.
+    """
     cluster = Sketch()
     for step in steps:
         if step["kind"] in READERS:
@@ -105,6 +130,10 @@ def sketch(steps: Iterable[Data]) -> Sketch:
     for name in cluster.pods.values():
         if name in cluster.nodes:
             cluster.nodes[name].pods += 1
+    for pod, name in placed:
+        if name in cluster.nodes and cluster.pods.get(pod) not in cluster.nodes:
+            cluster.nodes[name].landed += 1
+            cluster.landed.add(pod)
     return cluster
 
 
@@ -113,7 +142,8 @@ def _apply(cluster: Sketch, step: Data) -> None:
         meta, spec = manifest.get("metadata") or {}, manifest.get("spec") or {}
         kind, name = manifest.get("kind"), meta.get("name", "")
         if kind == "Node":
-            cluster.nodes[name] = Node((meta.get("labels") or {}).get(ZONE, ""), _tainted(spec))
+            labels = meta.get("labels") or {}
+            cluster.nodes[name] = Node(next((labels[key] for key in ZONES if key in labels), ""), _tainted(spec))
         elif kind == "Pod":
             cluster.pods[f"{meta.get('namespace', 'default')}/{name}"] = spec.get("nodeName") or ""
         elif kind in REPLICATED:
@@ -142,18 +172,18 @@ READERS = {"apply": _apply, "delete": _delete, "cordon": _cordon, "drain": _cord
 
 def _paths(cluster: Sketch) -> list[tuple[str, list[str]]]:
     """Return (class, blocks of its path) in the order of drawing."""
-    zones, nodes, pods, taints = [list[str]() for _ in range(4)]
+    zones, nodes, pods, landed, taints = [list[str]() for _ in range(5)]
     for zone, room in zip(cluster.zones.values(), _columns(len(cluster.zones)), strict=True):
         zones.append(room.path)
         for node, box in zip(zone, _cells(len(zone), room), strict=False):
             nodes.append(box.path)
-            pods += [pod.path for pod in _blocks(node.pods, box)]
+            blocks = [pod.path for pod in _blocks(node.pods + node.landed, box)]
+            pods += blocks[: node.pods]
+            landed += blocks[node.pods :]
             if node.tainted:
                 taints.append(_corner(box))
-    waiting = _blocks(min(cluster.waiting, MOST_WAITING), Box(0, 0, LEFT - 5, HEIGHT))
-    return [
-        ("dz", zones), ("dn", nodes), ("dp", pods), ("dt", taints), ("dw", [pod.path for pod in waiting])
-    ]  # fmt: skip
+    waiting = [pod.path for pod in _blocks(min(cluster.waiting, MOST_WAITING), Box(0, 0, LEFT - 5, HEIGHT))]
+    return [("dz", zones), ("dn", nodes), ("dp", pods), ("dl", landed), ("dt", taints), ("dw", waiting)]
 
 
 def _columns(number: int) -> Iterator[Box]:

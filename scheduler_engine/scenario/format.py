@@ -11,12 +11,16 @@ from scheduler_engine.versions import VERSIONS
 from scheduler_engine.words import say
 
 API_VERSION, KIND = "scheduler-sandbox/v1", "Scenario"
+LEVELS = ("first-steps", "everyday", "deep")
+"""How much a reader should know, the easiest first."""
 
 KEYS: dict[str, Shape] = {
     "apiVersion": Text(say("scenario-keys.version"), values=(API_VERSION,)),
     "kind": Text(values=(KIND,)),
     "title": Text(say("scenario-keys.title")),
     "group": Text(say("scenario-keys.group")),
+    "level": Text(say("scenario-keys.level"), values=LEVELS),
+    "shows": Text(say("scenario-keys.shows")),
     "tags": ListOf(Text(pattern=r"[A-Za-z_][A-Za-z0-9_]*"), say("scenario-keys.tags")),
     "about": Text(say("scenario-keys.about")),
     "outcome": Text(say("scenario-keys.outcome")),

@@ -53,9 +53,10 @@ class Scenario:
 
     ``opened``: what holds before the first step; ``expect``: what holds at the end. ``tab``: the tab of the workbench
     to show, "" = the one of the present stage. ``kubernetes``: the version that it begins under, with ``feature_gates``
-    that differ from its defaults. ``engine``: the version of the engine that wrote it, "" = unknown. ``tags``: words
-    that choose it among others. ``origin``: its file, None if it was made by a program. ``plugins``: somebody's own,
-    which its configurations may name; a file does not hold them. ``extenders``: the way to extenders.
+    that differ from its defaults. ``engine``: the version of the engine that wrote it, "" = unknown. ``level``: how
+    much a reader should know, one of ``format.LEVELS``; ``shows``: what a reader sees and understands, in a sentence.
+    ``tags``: words that choose it among others. ``origin``: its file, None if it was made by a program. ``plugins``:
+    somebody's own, which its configurations may name; a file does not hold them. ``extenders``: the way to extenders.
     """
 
     slug: str
@@ -76,6 +77,8 @@ class Scenario:
     expect: tuple[Data, ...] = ()
     opened: tuple[Data, ...] = ()
     engine: str = ""
+    level: str = ""
+    shows: str = ""
     origin: Origin | None = field(default=None, compare=False, repr=False)
     plugins: tuple[type[Plugin], ...] = field(default=(), compare=False, repr=False)
     extenders: ExtenderCalls = field(default=NO_CALLS, compare=False, repr=False)

@@ -1,6 +1,6 @@
 // The progress of this browser, on the pages that start lessons.
 
-import { matching } from './matching.js';
+import { narrow } from './gallery.js';
 import { progress } from './progress.js';
 import { say } from './words.js';
 
@@ -42,15 +42,6 @@ if (far) {
   }
 }
 
-const field = byId('learn-find');
-if (field) {
-  const rows = [...document.querySelectorAll('.beliefs > li')];
-  field.closest('p').hidden = false;
-  field.addEventListener('input', () => {
-    const fits = matching(field.value);
-    for (const row of rows) row.hidden = !fits(row);
-    for (const group of document.querySelectorAll('[data-group]')) group.hidden = !group.querySelector('li:not([hidden])');
-    const count = rows.filter((row) => !row.hidden).length;
-    byId('learn-none').textContent = field.value ? say(count ? 'script.sentences' : 'script.no-sentences', { count }) : '';
-  });
-}
+const form = byId('learn-form');
+const all = (selector) => [...document.querySelectorAll(selector)];
+if (form) narrow(form, all('.beliefs > [data-topic]'), all('[data-heading]'), { some: 'script.sentences', none: 'script.no-sentences' });

@@ -32,10 +32,10 @@ def test_letters_filter_the_scenarios_and_show_their_number(page: Page, eventual
 
 def test_a_group_leaves_its_own_scenarios_which_letters_narrow_further(page: Page, eventually: Eventually) -> None:
     page.goto("/")
-    groups = page.locator("#scen-group option").all_inner_texts()[1:]
+    groups = page.locator("#scen-topic option").all_inner_texts()[1:]
     assert groups == page.locator(".scen-g h3").all_inner_texts()
     group = next(name for name in groups if re.search("leader", name, re.IGNORECASE))
-    page.locator("#scen-group").select_option(group)
+    page.locator("#scen-topic").select_option(label=group)
     eventually(lambda: page.locator(".scen-g h3:visible").all_inner_texts() == [group])
     assert "The leader is killed" in shown(page)
     page.locator("#scen-find").fill("killed lock")
@@ -56,10 +56,44 @@ def test_every_scenario_is_in_one_group(page: Page) -> None:
     page.goto("/")
     everything = shown(page)
     listed: list[str] = []
-    for group in page.locator("#scen-group option").all_inner_texts()[1:]:
-        page.locator("#scen-group").select_option(group)
+    for group in page.locator("#scen-topic option").all_inner_texts()[1:]:
+        page.locator("#scen-topic").select_option(label=group)
         listed += shown(page)
     assert listed == everything
+
+
+def test_every_scenario_has_one_level(page: Page) -> None:
+    page.goto("/")
+    everything = shown(page)
+    listed: list[str] = []
+    for level in ("First steps", "Everyday", "In depth"):
+        page.locator("#scen-level").select_option(label=level)
+        assert set(page.locator(".scen-g .scen-l:visible").all_inner_texts()) == {level}
+        listed += shown(page)
+    assert sorted(listed) == sorted(everything)
+
+
+def test_the_address_holds_what_somebody_chose_and_one_click_shows_all_again(
+    page: Page, eventually: Eventually
+) -> None:
+    page.goto("/?find=taint&level=first-steps&topic=taints-and-tolerations&level=first-steps#scenarios")
+    some = shown(page)
+    assert "Taints: Equal and Exists" in some
+    page.locator("#scen-find").fill("taint zeppelin")
+    eventually(lambda: text(page, "#scen-none") == "no scenarios")
+    address = page.url
+    assert "find=taint+zeppelin" in address
+    page.reload()
+    assert shown(page) == []
+    page.get_by_role("button", name="Show all").click()
+    eventually(lambda: len(shown(page)) > len(some) and page.url.endswith("/#scenarios"))
+    assert page.locator("#scen-find").evaluate("field => field === document.activeElement")
+    assert page.get_by_role("button", name="Show all").is_hidden()
+
+
+def test_a_topic_that_does_not_exist_hides_nothing(page: Page) -> None:
+    page.goto("/?topic=no-such-topic&level=5#scenarios")
+    assert len(shown(page)) > 50
 
 
 def test_a_whole_title_matches_one_scenario(page: Page) -> None:

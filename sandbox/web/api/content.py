@@ -29,6 +29,8 @@ def list_scenarios(request: HttpRequest) -> Any:
             "about": scenario.about,
             "group": scenario.group,
             "steps": len(scenario.then),
+            "level": scenario.level,
+            "shows": scenario.shows,
             "kubernetes": scenario.kubernetes,
         }
         for name, scenario in scenarios().items()

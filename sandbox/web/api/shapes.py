@@ -393,9 +393,13 @@ class Listed(Schema):
 
 
 class ListedScenario(Listed):
-    """A scenario. ``steps``: the number of its steps. ``kubernetes``: the version whose rules it follows."""
+    """A scenario. ``steps``: the number of its steps. ``kubernetes``: the version whose rules it follows. ``level``:
+    how much a reader should know, ``first-steps``, ``everyday`` or ``deep``. ``shows``: what a reader understands.
+    """
 
     steps: int
+    level: str
+    shows: str
 
 
 class ListedLesson(Listed):

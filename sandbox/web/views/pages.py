@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from sandbox.changes import store
 from sandbox.changes.opening import open_named, open_played, open_scenario
 from sandbox.content.figures import chosen
-from sandbox.content.scenarios import guide, scenarios, story
+from sandbox.content.scenarios import LEVEL_WORDS, guide, scenarios, story
 from sandbox.content.shelf import shelf
 from sandbox.limits.quotas import quotas
 from sandbox.panels import EMBEDS, GROUPS, PANELS, TABLES, TABS, frames
@@ -67,7 +67,10 @@ def landing(request: HttpRequest) -> HttpResponse:
         request,
         "landing.html",
         {
-            "scenarios": installed,
+            "scenarios": sorted(
+                installed, key=lambda scenario: (scenario.group, [*LEVEL_WORDS, ""].index(scenario.level))
+            ),
+            "levels": {level: say(words) for level, words in LEVEL_WORDS.items()},
             "featured": featured,
             "drawing": drawing,
             "lessons": shelf("lessons"),

@@ -32,6 +32,27 @@ def test_applied_cordoned_and_deleted_objects_are_counted() -> None:
     assert [drawing.nodes[name].tainted for name in "ab"] == [True, False]
 
 
+def test_the_end_shows_pods_where_they_are_expected() -> None:
+    waiting = [{"kind": "Pod", "metadata": {"name": name}, "spec": {}} for name in ("lands", "waits")]
+    steps = [{"kind": "apply", "manifests": [node("a"), node("b"), *waiting]}]
+    before = sketch(steps)
+    after = sketch(steps, [("default/lands", "b"), ("default/later", "b"), ("default/lost", "gone")])
+    assert before.waiting == 2
+    assert after.waiting == 1
+    assert [after.nodes[name].landed for name in "ab"] == [0, 2]
+
+
+def test_a_zone_may_have_the_short_label_of_examples() -> None:
+    one = {"kind": "Node", "metadata": {"name": "a", "labels": {"zone": "zoneA"}}}
+    assert [*sketch([{"kind": "apply", "manifests": [one]}]).zones] == ["zoneA"]
+
+
+def test_the_drawing_of_a_scenario_shows_where_its_pod_lands() -> None:
+    spread = scenarios()["spread-one-constraint"]
+    assert 'class="dl"' in drawing(spread, ends=True)
+    assert 'class="dl"' not in drawing(spread)
+
+
 @pytest.mark.parametrize("slug", list(scenarios()))
 def test_every_scenario_has_a_small_drawing(slug: str) -> None:
     svg = drawing(scenarios()[slug])

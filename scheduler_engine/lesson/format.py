@@ -36,6 +36,7 @@ QUESTION = Fields(
         "options": ListOf(OPTION, say("lesson-keys.options"), fewest=2),
         "node": Text(say("lesson-keys.node")),
         "tempting": ListOf(Text(), say("lesson-keys.tempting")),
+        "reveals": Text(say("lesson-keys.reveals")),
         "at": Text(say("lesson-keys.at"), AT),
     },
     about=say("lesson-keys.question"),
@@ -117,6 +118,8 @@ def _together(part: Mapping[str, Any], path: str) -> Iterator[FieldError]:
             yield FieldError(f"{path}.{key}.at", "FieldValueForbidden", text)
         if "options" in asked and "ask" not in asked:
             yield FieldError(f"{path}.{key}.ask", "FieldValueRequired", say("lesson-errors.options-need"))
+        if "reveals" in asked and not asked.get("tempting"):
+            yield FieldError(f"{path}.{key}.tempting", "FieldValueRequired", say("lesson-errors.reveals-needs"))
         if ("refuses" in asked) != ("node" in asked):
             yield FieldError(f"{path}.{key}.node", "FieldValueRequired", say("lesson-errors.refuses-and-node"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from scheduler_engine.lesson.predictions import KINDS
 from scheduler_engine.own_plugins import NO_PLUGINS, OwnPlugins
 from scheduler_engine.scenario.format import other_kind
 from scheduler_engine.scenario.loading import command_from
-from scheduler_engine.scenario.model import Origin, Scenario
+from scheduler_engine.scenario.model import FOLDER, Origin, Scenario
 from scheduler_engine.scenario.steps import first_rules, in_configuration, refused_in
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS, at_lines, document_in, rename_on, slug_of
 from scheduler_engine.shapes import Data
@@ -81,9 +82,27 @@ def _problems(data: Data, plugins: Sequence[type[Plugin]]) -> list[FieldError]:
     if not problems and own in data.get("differs", {}):
         problems.append(FieldError(f"differs.{own}", "FieldValueForbidden", say("lesson-errors.own-version")))
     gates_judged = any(error.path.startswith("feature_gates") for error in problems)
+    if not problems:
+        problems += _unknown_misconceptions(data)
     in_figures = () if problems else _figures(data)
     refused = [error for path, figure in in_figures for error in refused_by_kubernetes(figure, data, path, plugins)]
     return problems + _refused_in(data, gates_judged, plugins) + refused
+
+
+@cache
+def misconceptions() -> frozenset[str]:
+    """Return the slugs of the misconceptions installed beside the scenarios; none if the engine is installed alone."""
+    return frozenset(slug_of(path.name, (ENDING,)) for path in (FOLDER.parent / "misconceptions").glob("*.yaml"))
+
+
+def _unknown_misconceptions(data: Data) -> Iterator[FieldError]:
+    """Yield what questions reveal although it is not installed. An engine that has no misconceptions cannot tell."""
+    for number, part in enumerate(data["parts"]):
+        for key in ("predict", "question"):
+            name = part.get(key, {}).get("reveals", "")
+            if name and misconceptions() and name not in misconceptions():
+                text = say("lesson-errors.no-misconception", name=name)
+                yield FieldError(f"parts[{number}].{key}.reveals", "FieldValueNotFound", text)
 
 
 def _refused_in(data: Data, gates_judged: bool, plugins: Sequence[type[Plugin]]) -> list[FieldError]:
@@ -174,6 +193,7 @@ def _question(data: Data) -> Question:
         ask=data.get("ask", ""),
         options=options,
         tempting=tuple(data.get("tempting", ())),
+        reveals=data.get("reveals", ""),
         at=data.get("at", ""),
     )
 

@@ -30,7 +30,8 @@ class Question:
     """A question to a learner about ``pod`` (``namespace/name``), which the engine answers: ``kind`` is one of
     ``predictions.KINDS``.
 
-    ``ask``: in words, "" = the default. ``tempting``: common wrong answers. ``at``: the stage of the pod's attempt
+    ``ask``: in words, "" = the default. ``tempting``: common wrong answers, of which the first one ``reveals`` a
+    misconception, by its slug; "" = none. ``at``: the stage of the pod's attempt
     that ends the question, or the ``attempt``; "" = the steps of the part do. ``offered``: the choices when it was
     asked, None = those at its end.
     """
@@ -41,6 +42,7 @@ class Question:
     ask: str = ""
     options: tuple[Option, ...] = ()
     tempting: tuple[str, ...] = ()
+    reveals: str = ""
     at: str = ""
     offered: tuple[str, ...] | None = None
 

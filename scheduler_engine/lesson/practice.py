@@ -198,9 +198,10 @@ def _part(asked: Asked, tempting: str) -> Data:
         more = {"node": question.node, "at": question.at}
         data = {question.kind: question.pod} | {key: value for key, value in more.items() if value}
     then = {"then": asked.then} if asked.then else {}
+    shows = {"reveals": asked.reveals} if asked.reveals and tempting == asked.tempting[0] else {}
     return {
         "text": asked.text,
-        "predict": {**data, "tempting": [tempting]},
+        "predict": {**data, "tempting": [tempting], **shows},
         "do": [*asked.do],
         "say": asked.label,
     } | then

@@ -20,7 +20,7 @@ MIB = 2**20
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question of a round. ``tempting``: choices that are likely to be named, the likeliest first; the round uses the
-    first one that is wrong.
+    first one that is wrong. ``reveals``: the misconception that the likeliest one shows.
     """
 
     text: str
@@ -29,6 +29,7 @@ class Asked:
     label: str
     then: str
     tempting: Sequence[str]
+    reveals: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def asked(
     tempting: Sequence[str],
     steps: Sequence[Data] = ({"pod": {}},),
     button: str = "",
+    reveals: str = "",
 ) -> Asked:
     """Return a question about a new pod: the text lists its traits and ``facts``, the steps create and schedule it.
 
@@ -170,7 +172,9 @@ def asked(
     text = " ".join((*begin, opens, *(trait.text for trait in traits if trait.text)))
     do = [*(delete(each) for each in gone), apply(manifest), *steps]
     then = " ".join(trait.rule for trait in traits if trait.rule)
-    return Asked(f"{text}\n\n{facts}", question, do, button or say("practice.create", pod=name), then, tempting)
+    return Asked(
+        f"{text}\n\n{facts}", question, do, button or say("practice.create", pod=name), then, tempting, reveals
+    )
 
 
 def busy(draw: Random, name: str, number: int, milli: int, **more: Any) -> Data:

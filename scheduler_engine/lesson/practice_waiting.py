@@ -70,6 +70,7 @@ def _order(draw: Random, number: int, simulation: Simulation) -> Asked:
         say("practice.create-three"),
         say("practice.rule-order"),
         [", ".join(values), ", ".join(rising), ", ".join(by_priority)],
+        reveals="the-queue-is-first-in-first-out",
     )
 
 
@@ -209,4 +210,5 @@ def preemption(draw: Random, level: int, number: int, simulation: Simulation) ->
     lowest = sorted((each for each in simulation.api.pods() if each.node_name), key=lambda each: each.priority)
     tempting, question = [each.key for each in lowest], Question("victims", f"default/{name}", at="PostFilter")
     facts, manifest = list_nodes(simulation, cpu, _with_priorities), pod_with(name, app, milli, [trait])
-    return asked(simulation, manifest, [trait], question, facts, tempting, steps)
+    lowest_first = "the-lowest-priority-is-the-victim"
+    return asked(simulation, manifest, [trait], question, facts, tempting, steps, reveals=lowest_first)

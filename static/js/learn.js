@@ -45,3 +45,11 @@ if (far) {
 const form = byId('learn-form');
 const all = (selector) => [...document.querySelectorAll(selector)];
 if (form) narrow(form, all('.beliefs > [data-topic]'), all('[data-heading]'), { some: 'script.sentences', none: 'script.no-sentences' });
+
+// A link from a lesson leads to one of them, to read what is true.
+function unfold() {
+  const details = byId(location.hash.slice(1))?.querySelector('details');
+  if (details) details.open = true;
+}
+addEventListener('hashchange', unfold);
+unfold();

@@ -103,6 +103,26 @@ def test_a_whole_title_matches_one_scenario(page: Page) -> None:
     assert text(page, "#scen-none") == "1 scenario"
 
 
+def test_misconceptions_are_narrowed_by_topic_and_letters_in_the_address(page: Page, eventually: Eventually) -> None:
+    page.goto("/misconceptions/?topic=topology-spread")
+    shown = page.locator(".beliefs li:visible")
+    number = shown.count()
+    assert page.locator("h2:visible").all_inner_texts() == ["Topology spread"]
+    page.locator("#learn-find").fill("tainted")
+    eventually(lambda: 0 < shown.count() < number)
+    assert "topic=topology-spread&find=tainted" in page.url or "find=tainted&topic=topology-spread" in page.url
+    page.locator("#learn-find").fill("zeppelin")
+    eventually(lambda: text(page, "#learn-none") == "no sentences")
+    page.get_by_role("button", name="Show all").click()
+    eventually(lambda: shown.count() > number)
+
+
+def test_a_link_to_one_misconception_opens_its_truth(page: Page, eventually: Eventually) -> None:
+    page.goto("/misconceptions/#a-taint-moves-pods")
+    eventually(lambda: page.locator("#a-taint-moves-pods details[open]").count() == 1)
+    assert page.locator(".beliefs details[open]").count() == 1
+
+
 def test_a_blank_sandbox_is_one_click_away(page: Page) -> None:
     page.goto("/")
     page.get_by_role("button", name="Start a blank sandbox").click()

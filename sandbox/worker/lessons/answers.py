@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from sandbox.content.shelf import lessons
 from sandbox.storage.records import Guessed
 from sandbox.words.say import say
 from sandbox.worker.lessons.wording import reason_text
@@ -26,7 +27,9 @@ FEW_NODES = 60
 
 def question_text(question: Question, offered: Sequence[str]) -> str:
     """Return the question as JSON for ``models.Guess``, with the choices that were offered."""
-    return json.dumps({**asdict(question), "offered": offered}, separators=(",", ":"), ensure_ascii=False)
+    # A revealed misconception is read from the lesson: workers of older versions do not know the field.
+    data = {name: value for name, value in asdict(question).items() if name != "reveals"}
+    return json.dumps({**data, "offered": offered}, separators=(",", ":"), ensure_ascii=False)
 
 
 def question_of(text: str) -> Question:
@@ -89,6 +92,15 @@ def compare(question: Question, since: int, sight: Sight, named: Sequence[str] |
     ]
     nobody = reason_text(answer.nobody) if answer.nobody else ""
     return {"right": right, "rows": rows, "kind": question.kind, "none": "", "nobody": nobody, "end": judged.end}
+
+
+def revealed(question: Question, guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, str] | None:
+    """Return name and words of the misconception that a wrong answer shows. None if it shows none, or is not known."""
+    named = (guess and json.loads(guess.named)) or ()
+    if points is None or points["none"] or points["right"] or question.tempting[:1] not in {(name,) for name in named}:
+        return None
+    placed = lessons().get(question.reveals)
+    return {"name": question.reveals, "belief": placed.lesson.belief} if placed else None
 
 
 def answer_data(guess: Guessed | None, points: dict[str, Any] | None) -> dict[str, Any]:

@@ -17,7 +17,15 @@ from sandbox.storage.records import Guessed, Studied
 from sandbox.words.phrases import listed, plural
 from sandbox.words.say import say
 from sandbox.worker import earlier
-from sandbox.worker.lessons.answers import FEW_NODES, answer_data, compare, question_data, question_of, score
+from sandbox.worker.lessons.answers import (
+    FEW_NODES,
+    answer_data,
+    compare,
+    question_data,
+    question_of,
+    revealed,
+    score,
+)
 from sandbox.worker.lessons.markdown import html_of
 from sandbox.worker.lessons.needs import needs
 from sandbox.worker.lessons.rounds import round_data, rounds_after
@@ -318,7 +326,8 @@ class Desk:
         data = question_data(self.run, part.question, part.predicts)
         # Once the steps have begun, the page may already show the answer.
         late = guess is None and part.predicts and self._walk.begun
-        return {**data, **answer_data(guess, points), "late": say("reveal.late") if late else ""}
+        more = {"late": say("reveal.late") if late else "", "reveals": revealed(part.question, guess, points)}
+        return {**data, **answer_data(guess, points), **more}
 
     def _points(self, guess: Guessed) -> dict[str, Any] | None:
         """Return the answer to a guess point by point, None if it is not known yet."""

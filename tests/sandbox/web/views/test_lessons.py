@@ -677,3 +677,28 @@ def test_no_line_breaks_between_a_pointer_and_the_mark_after_it() -> None:
     assert ">ribbon</button>,</span> and" in tied
     assert ">web-1</button>).</span>" in tied
     assert "tied" not in html_of("[web-1](pod:default/web-1) waits, as [the docs](https://example.com) say.")
+
+
+@pytest.mark.parametrize(
+    ("named", "shows"),
+    [("node-a", True), ("node-b", False)],
+    ids=["the first tempting answer shows it", "the right one does not"],
+)
+def test_a_wrong_answer_that_shows_a_misconception_leads_to_it(named: str, shows: bool) -> None:
+    text = LESSON.replace("tempting: [node-a]", "tempting: [node-a], reveals: the-scheduler-looks-at-usage")
+    learner = Learner(bring(text)["location"])
+    learner.do("lesson/turn", part=1)
+    assert learner.do("lesson/answer", named=named) == 204
+    for _ in range(4):
+        learner.do("do/stage")
+    html = unescape(learner.html())
+    assert ("Many people think so" in html) is shows
+    assert ("/misconceptions/#the-scheduler-looks-at-usage" in html) is shows
+    assert '"reveals"' not in Guess.objects.get().question
+
+
+def test_an_uploaded_lesson_cannot_reveal_an_unknown_misconception() -> None:
+    text = LESSON.replace("tempting: [node-a]", "tempting: [node-a], reveals: that-pods-fly")
+    answer = bring(text)
+    assert answer.status_code == 422
+    assert "there is no misconception that-pods-fly" in unescape(answer.content.decode())

@@ -58,6 +58,20 @@ def answer(page: Page, eventually: Eventually, put: Put, rightly: bool) -> None:
     eventually(lambda: page.locator("#panel-lesson").get_attribute("data-part") != part)
 
 
+def test_todays_challenge_shows_how_far_this_browser_is(page: Page, eventually: Eventually) -> None:
+    page.goto("/practice/")
+    today = page.locator("#today li")
+    assert today.get_by_role("link", name="Continue").count() == 0
+    today.get_by_role("button").click()
+    page.wait_for_url("**/s/**")
+    connected(page)
+    begun = page.url.partition("?")[0]
+    for path in ("/practice/", "/challenges/"):
+        page.goto(path)
+        eventually(lambda: "part 1 of 1" in today.inner_text())
+        assert begun.endswith(str(today.get_by_role("link", name="Continue").get_attribute("href")))
+
+
 def test_wrong_answers_come_back_later_and_go_once_they_are_right(page: Page, eventually: Eventually) -> None:
     page.goto("/practice/")
     assert not page.locator("#due").is_visible()

@@ -55,11 +55,12 @@ def challenges(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@same_for_all()
+@same_for_all(_today)
 def practice(request: HttpRequest) -> HttpResponse:
-    """List the topics and levels. What a visitor has answered is only in the browser."""
+    """List the topics, the levels and today's challenge. What a visitor has answered is only in the browser."""
     topics = [(name, topic_title(name), topic_about(name)) for name in TOPICS]
-    return render(request, "practice.html", {"topics": topics, "levels": LEVELS, "parts": PARTS})
+    today = {"day": _today(), "daily": daily_challenge().lesson, "drawing": drawing}
+    return render(request, "practice.html", {"topics": topics, "levels": LEVELS, "parts": PARTS, **today})
 
 
 @require_safe

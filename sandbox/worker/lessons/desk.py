@@ -208,7 +208,8 @@ class Desk:
         if lesson is None:
             return None
         common = {
-            "slug": lesson.slug if self.studied.shelf not in (OWN, PRACTICE) else "",
+            # A challenge of the day is read from its text, which does not have its name.
+            "slug": self.studied.slug if self.studied.shelf not in (OWN, PRACTICE) else "",
             "name": {OWN: "", DAILY: DAILY, PRACTICE: self.studied.slug}.get(self.studied.shelf, lesson.slug),
             "round": round_data(self.studied.slug, self.rights, len(lesson.parts)) if self.is_round else None,
             "title": lesson.title,

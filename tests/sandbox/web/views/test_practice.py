@@ -58,6 +58,22 @@ def test_the_page_lists_topics_and_levels_and_opens_nothing() -> None:
     assert Sandbox.objects.count() == 0
 
 
+def test_the_page_lists_the_challenge_of_the_day_as_the_page_of_challenges_does() -> None:
+    pages = [Client().get(path).content.decode() for path in ("/practice/", "/challenges/")]
+    rows = [re.search(r'<li data-lesson="(daily-\d+)">(.*?)</li>', html, re.DOTALL) for html in pages]
+    assert rows[0] is not None
+    assert rows[1] is not None
+    assert rows[0].groups() == rows[1].groups()
+    assert 'name="lesson" value="daily"' in rows[0][2]
+
+
+def test_a_challenge_of_the_day_has_its_own_name_for_the_progress_of_a_browser() -> None:
+    client = Client()
+    path = client.post("/new/?shelf=challenges", {"lesson": "daily"})["Location"]
+    panel = client.get(f"{path}panel/lesson/").content.decode()
+    assert re.search(r'data-slug="daily-\d+"', panel)
+
+
 @pytest.mark.parametrize("page", ["/", "/course/", "/challenges/"])
 def test_other_pages_lead_to_it(page: str) -> None:
     assert 'href="/practice/"' in Client().get(page).content.decode()

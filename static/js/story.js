@@ -37,19 +37,29 @@ function show(at) {
   choose({ at: told.at, cycle: 0 });
 }
 
-/** Light the step that is due, once the page shows the one before, so that a slow line leaves steps out. */
+const arrived = () => byId('panel-timeline').dataset.asked === view.at;
+
+/** Light a step, whose moment the page shows. */
+function light(now) {
+  const all = steps();
+  for (const [number, step] of all.entries()) step.parentElement.classList.toggle('is-now', number === now);
+  byId('story-far').value = now + 1;
+  byId('story-count').textContent = say('script.story-count', { step: now + 1, steps: all.length });
+}
+
+/** Ask for the step that is due, once the page shows the one before, so that a slow line leaves steps out. */
 function tell() {
   clearTimeout(timer);
-  if (!told?.end || byId('panel-timeline').dataset.asked !== view.at) return;
+  if (!told?.end || !arrived()) return;
   const past = performance.now() - told.from;
   const now = told.starts.findLastIndex((start) => start <= past);
   const all = steps();
+  if (told.step >= 0) light(told.step);
   if (now !== told.step) {
     told.step = now;
-    for (const [number, step] of all.entries()) step.parentElement.classList.toggle('is-now', number === now);
-    byId('story-far').value = now + 1;
-    byId('story-count').textContent = say('script.story-count', { step: now + 1, steps: all.length });
     show(all[now].dataset.at);
+    if (!arrived()) return;
+    light(now);
   }
   const ends = now + 1 < all.length ? told.starts[now + 1] : told.starts[now] + LONGEST_MS;
   if (past >= told.starts.at(-1) + LONGEST_MS) finish();

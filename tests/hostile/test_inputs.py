@@ -98,7 +98,9 @@ def test_a_forbidden_answer_is_detected(message: str, answer: Answer) -> None:
 SCENARIOS, MANIFESTS = "/api/v1/scenarios", "/api/v1/sandboxes/{sandbox_id}/{token}/manifests"
 JSON = {"content-type": "application/json"}
 PROBLEM = b'{"message": "No.", "errors": []}'
-ROW = b'"name": "a", "title": "b", "about": "c", "group": "", "kubernetes": "v1.34", "steps": 0, "level": "", "shows": ""'
+ROW = (
+    b'"name": "a", "title": "b", "about": "c", "group": "", "kubernetes": "v1.34", "steps": 0, "level": "", "shows": ""'
+)
 LISTED = b"[{" + ROW + b"}]"
 
 

@@ -451,7 +451,7 @@ def test_a_bad_file_is_refused_in_words(text: str, says: str) -> None:
 def test_a_problem_in_the_play_is_reported_with_its_line() -> None:
     answer = bring(LESSON.replace("node: node-b}]", "node: node-a}]"))
     assert answer.status_code == 422
-    assert re.search(r"my\.lesson\.yaml:\d+:\d+: parts\[3\]", answer.content.decode())
+    assert re.search(r"line \d+, column \d+: parts\[3\]", answer.content.decode())
 
 
 def test_too_large_a_file_is_refused() -> None:

@@ -6,6 +6,7 @@ import json
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.utils import timezone
 
 from sandbox.changes.store import PLANNED_FIELDS, save, until_of
 from sandbox.limits import quotas
@@ -83,12 +84,17 @@ def _copy_notes(sandbox: Sandbox, fork_id: UUID, records: list[Record], until: i
     )
     if studied.slug:
         fields = {name: getattr(studied, name) for name in ("slug", "shelf", "text", "part")}
-        Study.objects.create(sandbox_id=fork_id, progress=_fork_progress(studied.progress, before, now), **fields)
+        progress = _fork_progress(studied.progress, before, now, studied.part)
+        Study.objects.create(sandbox_id=fork_id, progress=progress, **fields)
 
 
-def _fork_progress(text: str, before: dict[int, int], now: dict[int, int]) -> str:
-    """Return the progress of a study with the keys of a fork's records. Parts that began later are left out."""
+def _fork_progress(text: str, before: dict[int, int], now: dict[int, int], part: int) -> str:
+    """Return the progress of a study with the keys of a fork's records. Parts that began later are left out.
+
+    The time that the original's owner spent in its parts is not that of the fork's.
+    """
     progress = json.loads(text)
     began = progress.get("began", {}).items()
     progress["began"] = {part: [n, now[n]] for part, (n, state) in began if n in now and before.get(n) == state}
+    progress |= {"opened": [part, int(timezone.now().timestamp())], "spent": {}}
     return json.dumps(progress, separators=(",", ":"))

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from sandbox.changes import store
 from sandbox.content.shelf import OWN, Placed
@@ -33,7 +34,8 @@ Progress = dict[str, Any]
 ``right``: part → 1 if its question was answered rightly when the part was first left, else 0.
 ``pressed``: parts whose steps are all refused, and were taken. ``done`` and ``skipped``: lists of parts. ``set``: the
 last part for which opening it set the sandbox. ``outline``: for a lesson without a shelf, its number of parts and the
-parts with a task.
+parts with a task. ``opened``: the open part, and the real time when it was opened, in seconds since 1970. ``spent``:
+part → seconds that it was open, for the parts that were left.
 """
 
 
@@ -60,9 +62,20 @@ def open_learned(lesson: Learned, shelf: str = OWN, text: str = "", token: str =
         own_plugins=False,  # A lesson says what the plugins of Kubernetes do.
     )
     # Only workers read a lesson that is on no shelf. Its outline is stored for the page of a workshop.
-    progress = {"outline": [lesson.parts, list(lesson.tasks)]} if text else {}
+    progress: Progress = {"outline": [lesson.parts, list(lesson.tasks)]} if text else {}
+    note_opened(progress, 0)
     Study.objects.create(sandbox=sandbox, shelf=shelf, slug=lesson.slug, text=text, progress=json.dumps(progress))
     return sandbox, token
+
+
+def note_opened(progress: Progress, part: int) -> None:
+    """Note that a part is open from now on, and how long the one before it was open."""
+    now = int(timezone.now().timestamp())
+    before, since = progress.get("opened", (None, now))
+    if before is not None:
+        spent = progress.setdefault("spent", {})
+        spent[str(before)] = spent.get(str(before), 0) + max(0, now - since)
+    progress["opened"] = [part, now]
 
 
 def step(sandbox: Sandbox, part: int, who: str = "") -> None:
@@ -78,6 +91,15 @@ def step(sandbox: Sandbox, part: int, who: str = "") -> None:
         store.execute_all(sandbox, [command for command, _ in steps], who, [refused for _, refused in steps])
     if steps and all(refused for _, refused in steps):
         _change(sandbox, lambda study, progress, here: _press(progress, part))
+    if steps and Guess.objects.filter(sandbox=sandbox, part=part, right=None).exists():
+        judged: Status = engines.read(sandbox, jobs.lesson_status)
+        _change(sandbox, lambda study, progress, here: _judge(judged))
+
+
+def _judge(status: Status) -> None:
+    """Store whether the answer to the open part's question was right, if that is known."""
+    if status.right is not None:
+        Guess.objects.filter(pk=status.guess, right=None).update(right=status.right)
 
 
 def _press(progress: Progress, part: int) -> None:
@@ -117,12 +139,14 @@ def turn_to(sandbox: Sandbox, part: int, who: str = "") -> None:
             raise Rejected(say("lesson.no-part"))
         if part == before + 1:
             _leave(progress, before, status)
+        _judge(status)
         if began:
             progress["set"] = part
             _set_began(progress, part, began)
         elif not _has_begun(sandbox, progress, part, here):
             progress.setdefault("began", {})[str(part)] = [here.head, here.state]
         study.part = part
+        note_opened(progress, part)
 
     _change(sandbox, open_part)
 
@@ -254,6 +278,7 @@ def _store(
         question=lesson_answer.question,
         named=json.dumps(None if named is None else list(named), ensure_ascii=False),
         points=lesson_answer.points,
+        right=json.loads(lesson_answer.points)["right"] if lesson_answer.points else None,
         state=lesson_answer.state,
         n=lesson_answer.n,
         entries=lesson_answer.entries,

@@ -206,7 +206,7 @@ class Study(models.Model):
     part = models.PositiveIntegerField(default=0)
     """The number of the open part; the number of parts: the end."""
     progress = models.TextField(default="{}")
-    """began, done, skipped and hints of the parts, as JSON text."""
+    """What happened in the parts, as JSON text; see changes/study.py."""
 
     class Meta:
         verbose_name_plural = "studies"
@@ -227,6 +227,8 @@ class Guess(models.Model):
     """The chosen answers, as JSON text; null: looked without guessing."""
     points = SharedText(blank=True, default="")
     """The answer point by point, if it was known at once."""
+    right = models.BooleanField(null=True)
+    """False: it was wrong, or somebody looked without guessing. None: nobody has checked it yet."""
     state = models.BigIntegerField()
     n = models.PositiveIntegerField()
     entries = models.PositiveIntegerField()

@@ -54,6 +54,18 @@ def own_path(token: str, seat: Seat) -> str:
     return reverse("workbench", args=[seat.sandbox_id, tokens.seat_token(token, seat.number)])
 
 
+def look_paths(seat: Seat) -> dict[str, str]:
+    """Return the paths of the workbench of a participant's seat for the trainer: ``watch``, and ``help``.
+
+    They are empty without a sandbox, and ``help`` also if the participant has not allowed it.
+    """
+    if seat.sandbox_id is None or seat.participant is None:
+        return {"watch": "", "help": ""}
+    watch = reverse("workbench", args=[seat.sandbox_id, seat.view_token])
+    key = seat.participant.key
+    return {"watch": watch, "help": reverse("workbench", args=[seat.sandbox_id, key]) if key else ""}
+
+
 def qr(text: str) -> str:
     """Return a QR code as an SVG without colours: the page draws it in the text colour on white."""
     code = segno.make(text, error="m", micro=False)

@@ -9,11 +9,11 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, F, Max, OuterRef, Subquery
-from django.urls import reverse
 
 from sandbox.storage.commands import summary
 from sandbox.storage.models import CommandRecord, Sandbox
 from sandbox.workshop import sources
+from sandbox.workshop.addresses import look_paths
 from sandbox.workshop.models import Seat, Workshop
 from sandbox.workshop.progress import Progress, progress_of
 from sandbox.workshop.room import current
@@ -69,8 +69,9 @@ def rows(room: Workshop, order: str = "joined", find: str = "") -> list[Row]:
 
 
 def seats_of(room: Workshop) -> dict[int, Seat]:
-    """Return a mapping from participant id to current seat."""
-    seats = Seat.objects.filter(workshop=room).exclude(participant=None).select_related("sandbox").order_by("number")
+    """Return a mapping from the id of each participant in the room to their current seat."""
+    occupied = Seat.objects.filter(workshop=room, participant__in=room.people)
+    seats = occupied.select_related("sandbox", "participant").order_by("number")
     return {seat.participant_id: seat for seat in seats if seat.participant_id is not None}
 
 
@@ -101,10 +102,6 @@ def own_steps(seat: Seat, helped: dict[UUID, int]) -> int:
 
 def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int], progress: dict[Any, Progress]) -> Row:
     sandbox = seat.sandbox
-    paths = {"watch": "", "help": ""}
-    if sandbox is not None:
-        paths["watch"] = reverse("workbench", args=[sandbox.pk, seat.view_token])
-        paths["help"] = reverse("workbench", args=[sandbox.pk, person.key]) if person.key else ""
     steps = own_steps(seat, helped)
     text = last.get(sandbox.pk) if sandbox is not None and steps > 0 else None
     return Row(
@@ -116,7 +113,7 @@ def _row(person: Any, seat: Seat, last: dict[UUID, str], helped: dict[UUID, int]
         action=summary(text) if text else "",
         steps=steps,
         since=max(filter(None, (person.joined, person.acted, person.answered, person.hand))),
-        **paths,
+        **look_paths(seat),
     )
 
 

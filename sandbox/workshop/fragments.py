@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from sandbox.storage import tokens
-from sandbox.workshop import board, sources
+from sandbox.workshop import board, parts, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own_path
 from sandbox.workshop.models import Seat
@@ -19,7 +19,7 @@ from sandbox.workshop.questions import bars, can_reveal, displayed, for_projecto
 from sandbox.workshop.room import current, seats_of
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
-    "trainer": ("controls", "lessons", "asked", "board"),
+    "trainer": ("controls", "lessons", "asked", "stuck", "board"),
     "projector": ("corner", "shown", "asked"),
     "participant": ("strip", "desk", "asked"),
 }
@@ -68,6 +68,7 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
     people = access.room.people
     return {
         "rows": board.rows(access.room, looked.order, looked.find),
+        "heat_maps": parts.heat_maps(parts.places(board.seats_of(access.room).values())),
         "people": people.count(),
         "keys": list(people.order_by("pk").values_list("pk", flat=True)),
         "hands": people.exclude(hand=None).count(),

@@ -28,7 +28,7 @@ def progress_of(sandboxes: Iterable[Sandbox]) -> dict[Any, Progress]:
 
 def _progress(study: Study) -> Progress:
     saved = json.loads(study.progress)
-    outline = saved.get("outline") if study.text else _outline(study.slug)
+    outline = outline_of(study, saved)
     if outline is None:
         return Progress(say("room.part", part=study.part + 1), 0)
     parts, tasks = outline
@@ -40,9 +40,15 @@ def _progress(study: Study) -> Progress:
     return Progress(text, min(study.part, parts) / parts)
 
 
-def _outline(slug: str) -> tuple[int, list[int]] | None:
-    """Return the number of parts of an installed lesson and which parts have a task; None for an unknown lesson."""
-    placed = lessons().get(slug)
+def outline_of(study: Study, saved: dict[str, Any]) -> tuple[int, list[int]] | None:
+    """Return how many parts the lesson of a study has and which have a task; None for an unknown lesson.
+
+    ``saved``: the stored progress.
+    """
+    if study.text:
+        outline: tuple[int, list[int]] | None = saved.get("outline")
+        return outline
+    placed = lessons().get(study.slug)
     if placed is None:
         return None
     parts = placed.lesson.parts

@@ -15,6 +15,7 @@ from sandbox.worker.live import ReplayFailed
 from sandbox.workshop import sources
 from sandbox.workshop.board import helped_commands, own_steps
 from sandbox.workshop.models import Answer, Participant, Question, Seat, Workshop
+from sandbox.workshop.parts import Place, part_names, places
 from sandbox.workshop.progress import progress_of
 from sandbox.workshop.questions import NONE, matches, outcome
 from scheduler_engine.errors import Rejected
@@ -26,13 +27,15 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 COLUMNS = (
     *("participant", "removed_at", "question", "asked", "answer", "right", "expected", "steps"),
     *("asked_at", "answered_at", "revealed_at"),
+    *("part", "wrong", "hints", "seconds"),
 )
 """Times are in UTC."""
 Row = dict[str, str]
 
 
 def results_csv(room: Workshop) -> str:
-    """Return the results as CSV: a row for each question and person, and one for each sandbox of each person.
+    """Return the results as CSV: a row for each question and person, and one for each sandbox of each person, followed
+    by one for each part of its lesson that they have opened.
 
     Removed participants are included. Right answers are included even if they are not revealed yet.
     """
@@ -86,6 +89,7 @@ def _of_sandboxes(room: Workshop) -> Iterator[Row]:
     occupied = list(seats.select_related("sandbox", "participant").order_by("participant", "number"))
     sandboxes = [seat.sandbox for seat in occupied if seat.sandbox]
     progress, helped = progress_of(sandboxes), helped_commands(sandboxes)
+    studied = {place.seat.pk: place for place in places(occupied)}
     for seat in occupied:
         assert seat.participant is not None
         lesson = progress.get(seat.sandbox_id)
@@ -94,6 +98,24 @@ def _of_sandboxes(room: Workshop) -> Iterator[Row]:
             "answer": lesson.text if lesson else "",
             "steps": str(own_steps(seat, helped)),
             "asked_at": _time(seat.created),
+        }
+        if seat.pk in studied:
+            yield from _of_parts(seat.participant, studied[seat.pk])
+
+
+def _of_parts(person: Participant, place: Place) -> Iterator[Row]:
+    """Yield a row for each opened part. ``wrong``: wrong answers; ``seconds``: until the part was last left."""
+    for number, name in enumerate(part_names(place)):
+        state, seconds = place.state(number), place.spent(number)
+        if state == "ahead":
+            continue
+        yield _of_person(person) | {
+            "asked": f"{place.study.sandbox.title}: {name}" if name else place.study.sandbox.title,
+            "answer": state,
+            "part": str(number + 1),
+            "wrong": str(place.wrong[number]),
+            "hints": str(place.hints(number)),
+            "seconds": "" if seconds is None else str(seconds),
         }
 
 

@@ -54,7 +54,7 @@ class Status:
     """A learner's place in a lesson. ``parts``: how many it has. ``part``: the open one, from 0.
 
     ``done``: True if the open part is done. ``hints``: how many it has. ``right``: whether its question was answered
-    rightly, None if it was not answered, or the answer is not known yet.
+    rightly, None if it was not answered, or the answer is not known yet. ``guess``: primary key of the answer, 0: none.
     """
 
     parts: int
@@ -62,6 +62,7 @@ class Status:
     done: bool
     hints: int
     right: bool | None = None
+    guess: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ def lesson_status(live: Live, position: Position) -> Status:
     desk = _desk(live, position)
     task = desk.open.task if desk.open else None
     parts, hints = len(desk.lesson.parts) if desk.lesson else 0, len(task.hints) if task else 0
-    return Status(parts, desk.number, desk.done, hints, desk.right)
+    return Status(parts, desk.number, desk.done, hints, desk.right, desk.guess)
 
 
 @reading

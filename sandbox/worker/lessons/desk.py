@@ -193,6 +193,11 @@ class Desk:
         points = self._points(self._guess) if self._guess else None
         return None if points is None or points["none"] else bool(points["right"])
 
+    @property
+    def guess(self) -> int:
+        """Primary key of the answer to the question of the open part, 0 = none."""
+        return self._guess.key if self._guess else 0
+
     @cached_property
     def rights(self) -> dict[int, bool]:
         """Part → whether its first answer was right."""

@@ -161,7 +161,7 @@ def test_a_prediction_counts_as_wrong_once_the_scheduler_has_answered(
 def test_a_right_answer_costs_nothing_and_every_wrong_attempt_counts(trainer: Person, joined: Joined) -> None:
     ada = learner(trainer, joined, "Ada")
     to_question(ada)
-    for named in (["node-a1"], None, ["node-b1"]):
+    for named in (["node-a1"], None, ["node-a1", "node-b1"]):
         study.answer(ada, named)
         study.step(ada, PASSES)
         assert heat(trainer)[0].rows[PASSES].wrong.count == Guess.objects.filter(right=False).count()

@@ -1,4 +1,4 @@
-"""A room as a file: what participants start with, and the planned questions. It has no names, and opens as a room."""
+"""A room as a file: what participants start with, and the plan. It has no names, and opens as a room."""
 
 from __future__ import annotations
 
@@ -14,18 +14,16 @@ from sandbox.changes.opening import read_lesson
 from sandbox.storage.models import LONGEST_TITLE
 from sandbox.web.errors import line_of
 from sandbox.words.say import say
-from sandbox.worker.jobs.rooms import PREDICTED
-from sandbox.workshop import questions, sources
+from sandbox.workshop import sources
 from sandbox.workshop.lessons import MOST_BYTES, MOST_LESSONS, LessonFile
 from sandbox.workshop.models import Question, Workshop
-from sandbox.workshop.questions import LONGEST_ASK, LONGEST_CHOICE
+from sandbox.workshop.plan import KINDS, QUESTION, ROW, kind_of, rows_of, state_of
 from sandbox.workshop.room import open_room
 from scheduler_engine.api.parsing import Limits
 from scheduler_engine.errors import FieldError, Rejected
-from scheduler_engine.lesson import model, predictions
 from scheduler_engine.scenario.format import API_VERSION
 from scheduler_engine.scenario.yaml_file import at_lines, document_in
-from scheduler_engine.shapes import Data, Fields, Flag, ListOf, Number, Shape, Text, invalid
+from scheduler_engine.shapes import Data, Fields, ListOf, Number, Shape, Text, invalid
 
 KIND, NAME = "Workshop", "workshop.yaml"
 LIMITS = Limits(size=256 * 1024 + 2 * MOST_BYTES, nodes=20_000)
@@ -33,16 +31,9 @@ MOST_PLANNED = 100
 IS_LESSON = re.compile(r"""^kind: *["']?Lesson\b""", re.MULTILINE)
 IS_ROOM = re.compile(r"""^kind: *["']?Workshop\b""", re.MULTILINE)
 
-QUESTION: dict[str, Shape] = {
-    "ask": Text(longest=LONGEST_ASK),
-    "choices": ListOf(Text(longest=LONGEST_CHOICE), fewest=2),
-    "right": ListOf(Text()),
-    "many": Flag(),
-    "predict": Text(values=PREDICTED),
-    "pod": Text(),
-}
-ASK_KEYS, PREDICT_KEYS = ("choices", "right", "many"), ("pod",)
-"""Keys that only ``ask`` may have, and keys that only ``predict`` may have."""
+MORE_KEYS = {"ask": ("choices", "right", "many"), "predict": ("pod",)}
+"""Kind of a row → keys that only such a row may have."""
+INSTALLED: dict[str, Callable[[str], sources.Source]] = {"lesson": sources.lesson, "scenario": sources.scenario}
 BEGIN_SOURCES: dict[str, Callable[[str], sources.Source]] = {
     "lesson": sources.lesson,
     "scenario": sources.scenario,
@@ -55,9 +46,10 @@ KEYS: dict[str, Shape] = {
     "title": Text(longest=LONGEST_TITLE),
     "begin": Fields(BEGIN, some=tuple(BEGIN), single=True),
     "lessons": ListOf(Text()),
+    "plan": ListOf(Fields(ROW, some=tuple(KINDS))),
     "questions": ListOf(Fields(QUESTION, some=("ask", "predict"), single=True)),
 }
-"""Key → shape, in the order of a written file."""
+"""Key → shape, in the order of a written file. ``questions``: rows of the plan, in files of older versions."""
 ROOM = Fields(KEYS, ("kind",))
 
 
@@ -115,7 +107,8 @@ def read(text: str) -> RoomFile:
     lessons = [
         _lesson(lesson, f"lessons[{number}]", document.place) for number, lesson in enumerate(data.get("lessons", ()))
     ]
-    return RoomFile(data.get("title", ""), source, list(data.get("questions", [])), lessons, first)
+    rows = [*data.get("plan", []), *data.get("questions", [])]
+    return RoomFile(data.get("title", ""), source, rows, lessons, first)
 
 
 def _lesson(text: str, path: str, place: Any) -> LessonFile:
@@ -134,39 +127,50 @@ def _check(data: Data) -> Iterator[FieldError]:
         yield invalid("begin.own", own, say("room.begin-own", count=count))
     if count > MOST_LESSONS:
         yield FieldError("lessons", "FieldValueTooMany", say("room.too-many", count=count, most=MOST_LESSONS))
-    yield from _check_questions(data.get("questions", []))
+    for key in ("plan", "questions"):
+        yield from _check_rows(data.get(key, []), key, count)
 
 
-def _check_questions(listed: Sequence[Data]) -> Iterator[FieldError]:
+def _check_rows(listed: Sequence[Data], key: str, lessons: int) -> Iterator[FieldError]:
+    """Yield the errors of rows of a plan. ``lessons``: how many own lessons the file has."""
     if len(listed) > MOST_PLANNED:
         message = say("room.too-many", count=len(listed), most=MOST_PLANNED)
-        yield FieldError("questions", "FieldValueTooMany", message)
-    for number, question in enumerate(listed):
-        path = f"questions[{number}]"
-        if "ask" in question and "choices" not in question:
-            yield FieldError(f"{path}.choices", "FieldValueRequired", say("room.no-file-choices"))
-        key, others = ("ask", PREDICT_KEYS) if "ask" in question else ("predict", ASK_KEYS)
-        for other in others:
-            if other in question:
-                yield FieldError(f"{path}.{other}", "FieldValueForbidden", say("room.not-together", key=key))
-        for wrong in (right for right in question.get("right", ()) if right not in question.get("choices", ())):
-            yield invalid(f"{path}.right", wrong, say("room.not-a-choice"))
+        yield FieldError(key, "FieldValueTooMany", message)
+    for number, row in enumerate(listed):
+        yield from _check_row(row, f"{key}[{number}]", lessons)
+
+
+def _check_row(row: Data, path: str, lessons: int) -> Iterator[FieldError]:
+    kind = kind_of(row)
+    allowed = {"title", "minutes", kind, *MORE_KEYS.get(kind, ())}
+    for other in (key for key in row if key not in allowed):
+        yield FieldError(f"{path}.{other}", "FieldValueForbidden", say("room.not-together", key=kind))
+    if kind == "ask" and "choices" not in row:
+        yield FieldError(f"{path}.choices", "FieldValueRequired", say("room.no-file-choices"))
+    if kind == "own" and row["own"] > lessons:
+        yield invalid(f"{path}.own", row["own"], say("room.begin-own", count=lessons))
+    if kind in INSTALLED:
+        try:
+            INSTALLED[kind](row[kind])
+        except Rejected as refusal:
+            yield from (invalid(f"{path}.{kind}", row[kind], str(error)) for error in refusal.errors)
+    for wrong in (right for right in row.get("right", ()) if right not in row.get("choices", ())):
+        yield invalid(f"{path}.right", wrong, say("room.not-a-choice"))
 
 
 def write(room: Workshop) -> str:
     """Return a room as the text of a file, without its participants.
 
-    Its questions are those that were asked, then those still planned.
+    Its plan has the rows of the room's, then the other questions that were asked.
     """
-    asked = [_question(question) for question in room.questions.order_by("number")]
-    left = [question for question in planned(room) if _same(question) not in map(_same, asked)]
+    more = room.questions.exclude(number__in=state_of(room).asked).order_by("number")
     fields = {
         "apiVersion": API_VERSION,
         "kind": KIND,
         "title": room.title,
         "begin": _begin(room, sources.from_text(room.source)),
         "lessons": [lesson.text for lesson in room.lessons.order_by("number")],
-        "questions": [*asked, *left],
+        "plan": [*rows_of(room), *map(_question, more)],
     }
     present = {key: value for key, value in fields.items() if value}
     return yaml.dump(present, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120)
@@ -180,31 +184,6 @@ class Dumper(yaml.SafeDumper):
 
 
 Dumper.add_representer(str, Dumper.represent_text)
-
-
-def planned(room: Workshop) -> list[Data]:
-    """Return the planned questions from the room's file."""
-    return json.loads(room.plan)
-
-
-def ask_planned(room: Workshop, number: int) -> Question | None:
-    """Ask a planned question by number, from 0. None: there is no such question. Raise what ``questions`` raises."""
-    plan = planned(room)
-    if not 0 <= number < len(plan):
-        return None
-    question = plan[number]
-    if "predict" in question:
-        return questions.predict(room, question["predict"], question.get("pod", ""))
-    right, many = question.get("right", ()), bool(question.get("many", False))
-    return questions.ask(room, question["ask"], question["choices"], right, many)
-
-
-def describe(question: Data) -> str:
-    """Return a planned question in words."""
-    if "ask" in question:
-        return str(question["ask"])
-    kind, pod = question["predict"], question.get("pod") or say("room.next-pod")
-    return predictions.asked(model.Question(kind, pod, at=predictions.KINDS[kind].at))
 
 
 def _begin(room: Workshop, source: sources.Source) -> Data:
@@ -221,8 +200,3 @@ def _question(question: Question) -> Data:
         return {"predict": put["kind"], "pod": put["pod"]}
     fields = {"ask": question.ask, "choices": json.loads(question.choices), "right": json.loads(question.right or "[]")}
     return {key: value for key, value in (fields | {"many": question.many}).items() if value}
-
-
-def _same(question: Data) -> tuple[Any, ...]:
-    """Return what two questions have in common if they are the same."""
-    return question.get("ask"), question.get("predict"), question.get("pod")

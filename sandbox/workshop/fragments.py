@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from sandbox.storage import tokens
-from sandbox.workshop import board, parts, sources
+from sandbox.workshop import board, parts, plan, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own_path
 from sandbox.workshop.models import Seat
@@ -19,7 +19,7 @@ from sandbox.workshop.questions import bars, can_reveal, displayed, for_projecto
 from sandbox.workshop.room import current, seats_of
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
-    "trainer": ("controls", "lessons", "asked", "stuck", "board"),
+    "trainer": ("plan", "controls", "lessons", "asked", "stuck", "board"),
     "projector": ("corner", "shown", "asked"),
     "participant": ("strip", "desk", "asked"),
 }
@@ -73,6 +73,7 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
         "keys": list(people.order_by("pk").values_list("pk", flat=True)),
         "hands": people.exclude(hand=None).count(),
         "looked": looked,
+        "plan": plan.overview(access.room),
         "own_lessons": list(access.room.lessons.order_by("number").defer("text", "learned")),
     }
 

@@ -26,7 +26,11 @@ class Workshop(models.Model):
     latest = SharedText(blank=True, default="")
     """The source last sent to everybody, as JSON text, or empty."""
     plan = SharedText(default="[]")
-    """The planned questions, as JSON text; see files.py."""
+    """The planned questions of a room of an older version, as JSON text."""
+    rows = SharedText(blank=True, default="", db_default="")
+    """The rows of the plan, as JSON text, or empty; see plan.py."""
+    plan_state = models.TextField(blank=True, default="", db_default="")
+    """How far the plan has run, as JSON text, or empty; see plan.py."""
     frozen = models.BooleanField(default=False)
     """True: no participant can change anything."""
     eyes = models.BooleanField(default=False)

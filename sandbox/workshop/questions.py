@@ -66,6 +66,11 @@ def current_question(room: Workshop, number: str) -> Question | None:
 
 def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] = (), many: bool = False) -> Question:
     """Ask a question with choices; ``right`` may be empty. Raise ``Rejected`` if the question is invalid."""
+    return save(room, with_choices(text, choices, right, many))
+
+
+def with_choices(text: str, choices: Sequence[str], right: Sequence[str] = (), many: bool = False) -> Question:
+    """Return a question that is not saved yet. Raise ``Rejected`` if it is invalid."""
     question = _line(text)
     offered = [choice for text in choices if (choice := _line(text))]
     errors = []
@@ -85,11 +90,16 @@ def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] 
         raise Rejected(errors)
     known, starred = list(dict.fromkeys(offered)), set(map(_line, right))
     correct = [choice for choice in known if choice in starred]
-    return _save(room, Question(ask=question, choices=_json(known), right=_json(correct), many=many))
+    return Question(ask=question, choices=_json(known), right=_json(correct), many=many)
 
 
 def predict(room: Workshop, kind: str, pod: str = "") -> Question:
     """Ask what the scheduler will do next in the trainer's sandbox. Raise ``Rejected`` or ``EngineError``."""
+    return save(room, prediction(room, kind, pod))
+
+
+def prediction(room: Workshop, kind: str, pod: str = "") -> Question:
+    """Return a prediction that is not saved yet. Raise ``Rejected`` or ``EngineError``."""
     sandbox = current(None, room).sandbox
     if sandbox is None:
         raise Rejected(say("room.no-trainer-sandbox"))
@@ -99,12 +109,11 @@ def predict(room: Workshop, kind: str, pod: str = "") -> Question:
     if not offer.choices:
         raise Rejected(say("room.no-choices"))
     put = {"kind": kind, "pod": offer.pod, "since": offer.since, "state": place.position.state}
-    return _save(
-        room, Question(ask=offer.ask, choices=_json(offer.choices), many=offer.many, prediction=json.dumps(put))
-    )
+    return Question(ask=offer.ask, choices=_json(offer.choices), many=offer.many, prediction=json.dumps(put))
 
 
-def _save(room: Workshop, question: Question) -> Question:
+def save(room: Workshop, question: Question) -> Question:
+    """Save a new question as the current one of the room. Raise ``Rejected`` if there are too many."""
     with transaction.atomic():
         locked = Workshop.objects.select_for_update().get(pk=room.pk)
         before = latest(locked)

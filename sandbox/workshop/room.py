@@ -63,7 +63,7 @@ def open_room(
 ) -> tuple[Workshop, str]:
     """Create a room, and return it with the trainer's token. Everybody in it starts with a sandbox of ``source``.
 
-    ``plan``: the planned questions of a room's file. ``files``: the trainer's own lessons. ``first``: the number of the
+    ``plan``: the rows of the plan in a room's file. ``files``: the trainer's own lessons. ``first``: the number of the
     lesson among them that everybody starts with instead of ``source``, 0 for none.
     """
     check_limits([file.text for file in files])
@@ -71,7 +71,7 @@ def open_room(
     room = Workshop(
         trainer_token_hash=tokens.digest(token),
         beamer_token_hash=tokens.digest(tokens.view_token(token)),
-        plan=json.dumps(list(plan), ensure_ascii=False),
+        rows=json.dumps(list(plan), ensure_ascii=False),
     )
     own: list[OwnLesson] = []
     for number, file in enumerate(files, 1):

@@ -120,6 +120,11 @@ function write(element, text) {
 function tick() {
   const now = Date.now() / 1000 + ahead;
   for (const time of document.querySelectorAll('time[data-since]')) write(time, ago(Math.max(0, now - time.dataset.since)));
+  for (const due of document.querySelectorAll('time[data-due]')) {
+    const seconds = due.dataset.due - now;
+    write(due, say(seconds < 0 ? 'script.plan-behind' : 'script.plan-left', { time: ago(Math.abs(seconds)) }));
+    due.classList.toggle('is-up', seconds < 0);
+  }
   for (const timer of document.querySelectorAll('.timer')) {
     const seconds = timer.dataset.until - now;
     write(timer, left(seconds));

@@ -147,9 +147,12 @@ class Predict(Strict):
 
 
 class Planned(Strict):
-    """A planned question, by its place in ``plan``, from 0."""
+    """A row of the plan, by its place in ``plan``, from 0. ``after``: the ``plan_count`` that you know. If the same row
+    was run since, nothing is done; if another one was, the status is 422. null: run it in any case.
+    """
 
     number: int = Field(ge=0, le=MOST_QUESTIONS)
+    after: int | None = Field(None, ge=0)
 
 
 class QuestionNumber(Strict):
@@ -220,7 +223,8 @@ class OwnLesson(Schema):
 class RoomState(Schema):
     """What a link shows of its room. ``role``: trainer, projector or participant. ``frozen``: participants cannot
     change anything. ``eyes``: everybody sees the trainer's sandbox. ``trainer``: the address at which others watch it,
-    "" = they may not. ``person``: null for other roles. ``sandboxes``: yours, the current one first. ``plan`` and
+    "" = they may not. ``person``: null for other roles. ``sandboxes``: yours, the current one first. ``plan``,
+    ``plan_now`` (the place of the row that was run last, null = none), ``plan_count`` (how many were run) and
     ``lessons``: for the trainer.
     """
 
@@ -237,6 +241,8 @@ class RoomState(Schema):
     sandboxes: list[RoomSandbox]
     trainer: str
     plan: list[str]
+    plan_now: int | None
+    plan_count: int
     lessons: list[OwnLesson]
 
 

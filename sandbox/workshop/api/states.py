@@ -13,7 +13,7 @@ from ninja.errors import HttpError
 from sandbox.storage import tokens
 from sandbox.web.api.access import PROBLEMS, addresses_of
 from sandbox.web.api.shapes import Problem
-from sandbox.workshop import files, sources
+from sandbox.workshop import plan, sources
 from sandbox.workshop.access import RoomAccess, enter, gone_text, unless_gone
 from sandbox.workshop.fragments import asked, watch_path
 from sandbox.workshop.models import Seat
@@ -51,6 +51,7 @@ def state_of(request: HttpRequest, access: RoomAccess) -> dict[str, Any]:
     room, trains = access.room, access.role == "trainer"
     shows_trainer = access.role != "participant" or room.eyes
     trainer = watch_path(current(None, room)) if shows_trainer else ""
+    state = plan.state_of(room) if trains else plan.PlanState()
     return {
         "role": access.role,
         "title": room.title,
@@ -64,7 +65,9 @@ def state_of(request: HttpRequest, access: RoomAccess) -> dict[str, Any]:
         "person": _person(access),
         "sandboxes": [_sandbox(request, access.token, seat) for seat in _seats(access)],
         "trainer": request.build_absolute_uri(trainer) if trainer else "",
-        "plan": [files.describe(question) for question in files.planned(room)] if trains else [],
+        "plan": plan.described(room) if trains else [],
+        "plan_now": state.now,
+        "plan_count": state.count,
         "lessons": list(room.lessons.order_by("number").values("number", "title")) if trains else [],
     }
 

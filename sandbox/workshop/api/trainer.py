@@ -14,7 +14,7 @@ from ninja.errors import HttpError
 from sandbox.changes.opening import read_lesson
 from sandbox.web.api.access import check_rate, moment_of
 from sandbox.words.say import say
-from sandbox.workshop import files, lessons, people, questions, room, sources
+from sandbox.workshop import lessons, people, plan, questions, room, sources
 from sandbox.workshop.access import RoomAccess, room_access
 from sandbox.workshop.api import shapes
 from sandbox.workshop.api.states import ROOM, ROOM_PROBLEMS, after, in_room
@@ -126,11 +126,12 @@ def room_predict(request: HttpRequest, room_id: UUID, token: str, body: shapes.P
 
 @router.post(f"{ROOM}/planned", response=STATE, summary=say("api.room-planned"))
 def room_planned(request: HttpRequest, room_id: UUID, token: str, body: shapes.Planned) -> Any:
+    """Run a row of the plan: send, ask or start its timer. Send ``after``, so that the row is run only once."""
     access = _trainer(room_id, token)
 
     def act() -> None:
-        if files.ask_planned(access.room, body.number) is None:
-            raise HttpError(404, say("room.no-question"))
+        if not plan.run(access.room, body.number, body.after):
+            raise HttpError(404, say("room.no-row"))
 
     return after(request, access, act)
 

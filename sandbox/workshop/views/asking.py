@@ -1,4 +1,4 @@
-"""Ask, answer, close and reveal questions of a room."""
+"""Ask, answer, close and reveal questions of a room, and run the rows of its plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from sandbox.web.access import RoutedView, problem
 from sandbox.web.numbers import whole_number
 from sandbox.words.say import say
-from sandbox.workshop import files, questions
+from sandbox.workshop import plan, questions
 from sandbox.workshop.access import RoomAccess, room_action
 from sandbox.workshop.models import Question, Workshop
 
@@ -35,10 +35,10 @@ def predict(request: HttpRequest, access: RoomAccess) -> None:
 
 @room_action("trainer")
 def planned(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
-    """Ask a planned question of the room's file: ``number``, from 0."""
-    number = whole_number(request.POST.get("number", ""), LONGEST_TURN)
-    asked = None if number is None else files.ask_planned(access.room, number)
-    return problem(request, 404, say("room.no-question")) if asked is None else None
+    """Run the row ``number`` of the plan, from 0. ``after``: how many rows had been run when the page was shown."""
+    number, after = (whole_number(request.POST.get(name, ""), LONGEST_TURN) for name in ("number", "after"))
+    found = number is not None and plan.run(access.room, number, after)
+    return None if found else problem(request, 404, say("room.no-row"))
 
 
 def _with_question(act: Callable[[Workshop, Question], None]) -> RoutedView:

@@ -137,7 +137,6 @@ def page(request: HttpRequest, access: RoomAccess) -> HttpResponse:
         "links": links(request, access),
         "scenarios": list(scenarios().values()) if access.role == "trainer" else [],
         "lessons": shelf("lessons") if access.role == "trainer" else [],
-        "plan": [files.describe(question) for question in files.planned(access.room)],
         "days": settings.ROOM_DAYS,
     }
     return render(request, f"workshop/{access.role}.html", context)

@@ -11,7 +11,7 @@ import yaml
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from sandbox.workshop import files
+from sandbox.workshop import files, plan
 from sandbox.workshop.models import Question, Workshop
 from tests.sandbox.workshop.conftest import Person
 
@@ -50,7 +50,7 @@ def test_a_file_opens_as_a_room_with_its_questions_to_be_put() -> None:
     room = Workshop.objects.get()
     page = trainer.get().content.decode()
     assert room.title == "Half a day"
-    assert re.findall(r'<li><form class="room-f"><span>(.*?)</span>', page) == [
+    assert re.findall(r'aria-label="Go: Ask “(.*?)”"', page) == [
         "Which queue?",
         "Which of them?",
         "Which node does the next pod get?",
@@ -82,7 +82,7 @@ def test_the_exported_room_names_nobody_and_opens_again(crowded: Person, joined:
         "kind": "Workshop",
         "title": crowded.room.title,
         "begin": {"scenario": "three-zones-one-gpu-pool"},
-        "questions": [
+        "plan": [
             {"ask": "Which queue?", "choices": ["activeQ", "backoffQ"], "right": ["activeQ"]},
             {"predict": "winner", "pod": "default/payments-1"},
         ],
@@ -90,8 +90,14 @@ def test_the_exported_room_names_nobody_and_opens_again(crowded: Person, joined:
     again = opened(text)
     assert files.write(again.room) == text, "unasked questions are stored as well"
     again.post("planned/", number="1")
-    assert yaml.safe_load(files.write(again.room))["questions"][0]["predict"] == "winner"
-    assert len(yaml.safe_load(files.write(again.room))["questions"]) == 2
+    again.room.refresh_from_db()
+    assert files.write(again.room) == text, "a row that was run stays a row"
+    again.post("ask/", ask="Which zone?", choices="a\nb")
+    assert [row.get("ask") for row in yaml.safe_load(files.write(again.room))["plan"]] == [
+        "Which queue?",
+        None,
+        "Which zone?",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -127,6 +133,20 @@ def test_an_empty_room_is_a_file_too() -> None:
         ("questions: [{predict: winner, choices: [a, b]}]", "cannot be combined with predict"),
         ("questions: [{predict: refuses}]", "questions[0].predict"),
         ("questions: [" + "{predict: winner}, " * 101 + "]", "Too many: 101"),
+        ("plan: [{title: Break}]", "one of lesson, own, scenario, predict, ask, minutes"),
+        (
+            "plan: [{lesson: backoff, scenario: nothing-fits}]",
+            "plan[0].scenario: Forbidden: cannot be combined with lesson",
+        ),
+        ("plan: [{lesson: no-such}]", "plan[0].lesson: "),
+        ("plan: [{scenario: no-such}]", "plan[0].scenario: "),
+        ("plan: [{own: 1}]", "plan[0].own: "),
+        ("plan: [{own: 0}]", "plan[0].own: "),
+        ("plan: [{minutes: 0}]", "plan[0].minutes: "),
+        ("plan: [{minutes: 601}]", "plan[0].minutes: "),
+        ("plan: [{ask: x, minutes: 5}]", "plan[0].choices"),
+        ("plan: [{minutes: 5, pod: default/p}]", "plan[0].pod: Forbidden: cannot be combined with minutes"),
+        ("plan: [" + "{minutes: 1}, " * 101 + "]", "Too many: 101"),
         ("apiVersion: scheduler-sandbox/v2", "apiVersion"),
         ("title: [", "workshop.yaml:3"),
     ],
@@ -145,4 +165,9 @@ def test_other_files_are_not_rooms() -> None:
 def test_the_room_of_the_documents_opens(db: None) -> None:
     document = (Path(__file__).resolve().parents[3] / "docs/workshops.md").read_text()
     (text,) = re.findall(r"```yaml\n(.*?)```", document, re.DOTALL)
-    assert len(files.planned(opened(text).room)) == 3
+    trainer = opened(text)
+    rows = plan.rows_of(trainer.room)
+    minutes = re.findall(r"^\| (\d+) \| (?!runs)", document, re.MULTILINE)
+    assert sum(row["minutes"] for row in rows) == sum(map(int, minutes)) == 210, "the table plans as much time"
+    for number in range(len(rows) - 5):
+        assert trainer.post("planned/", number=str(number), after=str(number)).status_code == 204

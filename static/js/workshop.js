@@ -184,13 +184,18 @@ function inView() {
   const { location } = document.querySelector('#pane-own iframe').contentWindow;
   return new URLSearchParams(location.search).get('at') ?? '';
 }
-document.body.addEventListener('htmx:configRequest', ({ detail }) => {
+const SLOW_DOUBLE_CLICK = 1500; // milliseconds: the second click must not run the row that has come under the pointer
+let ran = -SLOW_DOUBLE_CLICK; // when a row of the plan was last run from this page
+document.body.addEventListener('htmx:configRequest', (event) => {
+  const { detail } = event;
+  if (detail.path === 'planned/' && performance.now() - ran < SLOW_DOUBLE_CLICK) event.preventDefault();
   const form = detail.elt.closest('form');
   if (form && 'to' in form.dataset) for (const key of picked) detail.formData.append('to', key);
   if (form?.elements.moment?.value === '1') detail.formData.append('at', inView());
 });
 document.body.addEventListener('htmx:afterRequest', ({ detail }) => {
   const form = detail.elt.closest('form');
+  if (detail.successful && detail.requestConfig.path === 'planned/') ran = performance.now();
   if (detail.successful && form && 'clears' in form.dataset) form.reset();
   if (detail.successful && byId('person')?.contains(detail.elt)) byId('person').close();
 });

@@ -109,7 +109,7 @@ PLAN = """apiVersion: scheduler-sandbox/v1
 kind: Workshop
 title: Planned
 begin: {scenario: node-selector}
-questions:
+plan:
 - {ask: "Which queue?", choices: [activeQ, backoffQ]}
 """
 EXPECTED_ERRORS = ["Failed to load resource", "Response Status Error Code", "htmx:sendError", "htmx:afterRequest"]

@@ -262,3 +262,38 @@ def test_everybody_can_use_a_room_on_a_phone(new_page: Callable[..., Page], even
     assert not any(problems.values()), {place: bad for place, bad in problems.items() if bad}
     for each in (trainer, person):
         assert each.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+PLAN = """kind: Workshop
+title: Planned
+begin: {scenario: node-selector}
+plan:
+- {ask: "First?", choices: [a, b], minutes: 5}
+- {ask: "Second?", choices: [a, b], minutes: 5}
+- {title: Break, minutes: 10}
+"""
+
+
+def test_next_runs_the_plan_row_by_row_on_all_pages(new_page: Callable[..., Page], eventually: Eventually) -> None:
+    trainer, second = new_page(), new_page()
+    trainer.goto("/workshop/")
+    trainer.get_by_text("Use your own file").click()
+    trainer.locator("[name=text]").fill(PLAN)
+    trainer.get_by_role("button", name="Open the room").click()
+    trainer.get_by_role("button", name="Next: Ask “First?”").wait_for()
+    second.goto(trainer.url)
+    trainer.get_by_role("button", name="Next: Ask “First?”").dblclick()
+    for page in (trainer, second):
+        page.get_by_role("button", name="Next: Ask “Second?”").wait_for()
+    assert trainer.locator("#asked").inner_text().count("Question 1") == 1
+    trainer.locator("#plan-next button").click()  # The second half of a slow double click.
+    second.get_by_role("button", name="Go: Start a timer of 10 min").click()
+    for page in (trainer, second):
+        page.get_by_text("The plan has no more rows.").wait_for()
+        page.locator("#controls .timer").wait_for()
+        assert "Break" in page.locator("#plan [aria-current=step]").inner_text()
+        assert page.locator(".plan-due").inner_text().endswith("left by the plan")
+        eventually(lambda page=page: not page.locator("#asked").is_visible())
+    second.get_by_role("button", name="Again: Ask “First?”").click()
+    eventually(lambda: trainer.locator("#asked").is_visible())
+    assert "Question 2" in trainer.locator("#asked").inner_text()

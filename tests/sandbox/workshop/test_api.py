@@ -149,7 +149,9 @@ def test_an_answer_without_a_choice_is_given_back_as_it_was_given() -> None:
 def test_a_room_comes_from_its_file_and_becomes_one() -> None:
     room = create_room(file=ROOM)
     assert read(room["api"])["plan"] == ["Which node?"]
-    assert told(f"{room['api']}/planned", {"number": 0})["question"]["ask"] == "Which node?"
+    asked = told(f"{room['api']}/planned", {"number": 0, "after": 0})
+    assert (asked["question"]["ask"], asked["plan_now"], asked["plan_count"]) == ("Which node?", 0, 1)
+    assert told(f"{room['api']}/planned", {"number": 0, "after": 0})["plan_count"] == 1
     text = send("GET", f"{room['api']}/file").content.decode()
     assert read(create_room(file=text)["api"])["plan"] == ["Which node?"]
     assert read(create_room(file=LESSON)["api"])["lessons"] == [{"number": 1, "title": "A pod and a node"}]
@@ -170,7 +172,7 @@ def test_somebody_comes_back_with_their_code() -> None:
         ("ask", {"ask": "Which?", "choices": ["a", "a"]}, 422, "Nothing was changed"),
         ("ask", {"ask": "x" * 301, "choices": ["a", "b"]}, 422, "document"),
         ("reveal", {"number": 9}, 404, "question"),
-        ("planned", {"number": 3}, 404, "question"),
+        ("planned", {"number": 3}, 404, "row"),
         ("send", {"scenario": "nobody-knows"}, 422, "scenario"),
         ("send", {"scenario": "node-selector", "lesson": "backoff"}, 422, "scenario, lesson"),
         ("send", {"to": [999]}, 422, ""),

@@ -57,10 +57,10 @@ def test_next_names_what_it_does_and_does_it(planner: Person, joined: Joined) ->
     assert named_next(planner) == "Next: Send “Backoff” to all"
     assert run(planner, 0, 0) == 204
     assert titles(planner, ada)[1:] == ["Backoff"]
-    assert named_next(planner) == "Next: Start a timer of 15 min"
+    assert named_next(planner) == "Next: Start a timer of 15 min <small>Break</small>"
     assert run(planner, 1, 1) == 204
     assert now(planner).timer_ends is not None
-    assert named_next(planner) == "Next: Send “Nothing fits: five nodes, five reasons” to all"
+    assert named_next(planner) == "Next: Send “Nothing fits: five nodes, five reasons” to all <small>Why here?</small>"
     assert run(planner, 2, 2) == 204
     assert now(planner).timer_ends is None, "a row's timer ends with it"
     assert titles(planner, ada)[2:] == ["Nothing fits: five nodes, five reasons"]
@@ -91,7 +91,7 @@ def test_the_page_shows_what_is_done_now_and_to_come(planner: Person) -> None:
         ("5", "ahead"),
     ]
     assert "Plan, 55 min" in page
-    assert "<b>Why here?</b>" in page
+    assert "<b>Now: Why here?</b>" in page
 
 
 def test_two_clicks_on_next_send_once(planner: Person, joined: Joined) -> None:

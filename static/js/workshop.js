@@ -185,17 +185,17 @@ function inView() {
   return new URLSearchParams(location.search).get('at') ?? '';
 }
 const SLOW_DOUBLE_CLICK = 1500; // milliseconds: the second click must not run the row that has come under the pointer
-let ran = -SLOW_DOUBLE_CLICK; // when a row of the plan was last run from this page
+let ran = { by: null, at: 0 }; // the form that last ran a row of the plan, and when
 document.body.addEventListener('htmx:configRequest', (event) => {
   const { detail } = event;
-  if (detail.path === 'planned/' && performance.now() - ran < SLOW_DOUBLE_CLICK) event.preventDefault();
   const form = detail.elt.closest('form');
+  if (form && form === ran.by && performance.now() - ran.at < SLOW_DOUBLE_CLICK) event.preventDefault();
   if (form && 'to' in form.dataset) for (const key of picked) detail.formData.append('to', key);
   if (form?.elements.moment?.value === '1') detail.formData.append('at', inView());
 });
 document.body.addEventListener('htmx:afterRequest', ({ detail }) => {
   const form = detail.elt.closest('form');
-  if (detail.successful && detail.requestConfig.path === 'planned/') ran = performance.now();
+  if (detail.successful && detail.requestConfig.path === 'planned/') ran = { by: form, at: performance.now() };
   if (detail.successful && form && 'clears' in form.dataset) form.reset();
   if (detail.successful && byId('person')?.contains(detail.elt)) byId('person').close();
 });

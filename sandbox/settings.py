@@ -186,6 +186,8 @@ RATE_LIMITS: dict[str, tuple[float, int]] = {
     "look": (_rate("LOOK_RATE", 40), 400),
     # Per workshop page: its actions.
     "room": (_rate("ROOM_RATE", 5), 60),
+    # Per participant: questions to the trainer.
+    "inquiry": (1 / 10, 3),
     # Per websocket: messages from the browser.
     "message": (_rate("MESSAGE_RATE", 20), 100),
 }

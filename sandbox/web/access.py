@@ -152,6 +152,7 @@ TOO_OFTEN = {
     "join": "errors.often-join",
     "code": "errors.often-code",
     "look": "errors.often-look",
+    "inquiry": "errors.often-inquiry",
 }
 """Name of a rate → key of the sentence for too many requests."""
 

@@ -145,8 +145,6 @@ def _check_row(row: Data, path: str, lessons: int) -> Iterator[FieldError]:
     allowed = {"title", "minutes", kind, *MORE_KEYS.get(kind, ())}
     for other in (key for key in row if key not in allowed):
         yield FieldError(f"{path}.{other}", "FieldValueForbidden", say("room.not-together", key=kind))
-    if kind == "ask" and "choices" not in row:
-        yield FieldError(f"{path}.choices", "FieldValueRequired", say("room.no-file-choices"))
     if kind == "own" and row["own"] > lessons:
         yield invalid(f"{path}.own", row["own"], say("room.begin-own", count=lessons))
     if kind in INSTALLED:

@@ -11,17 +11,28 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from sandbox.storage import tokens
-from sandbox.workshop import board, parts, plan, sources
+from sandbox.workshop import board, inquiries, parts, plan, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own_path
-from sandbox.workshop.models import Seat
-from sandbox.workshop.questions import bars, can_reveal, displayed, for_projector, is_right, latest, waits_for
+from sandbox.workshop.models import INQUIRY_CHARACTERS, Seat
+from sandbox.workshop.questions import (
+    LONGEST_CHOICE,
+    bars,
+    can_reveal,
+    displayed,
+    for_projector,
+    is_free,
+    is_right,
+    latest,
+    shown_answers,
+    waits_for,
+)
 from sandbox.workshop.room import current, seats_of
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
-    "trainer": ("plan", "controls", "lessons", "asked", "stuck", "board"),
-    "projector": ("corner", "shown", "asked"),
-    "participant": ("strip", "desk", "asked"),
+    "trainer": ("plan", "controls", "lessons", "asked", "inquiries", "stuck", "board"),
+    "projector": ("corner", "shown", "asked", "inquiries"),
+    "participant": ("strip", "desk", "asked", "inquiries"),
 }
 
 
@@ -47,8 +58,15 @@ def asked(access: RoomAccess) -> dict[str, Any]:
     answer = question.answers.filter(participant=access.participant).first() if access.participant else None
     chosen = json.loads(answer.chosen) if answer else []
     all_bars = bars(question) if access.role != "participant" or question.over is not None else []
+    free, keys = is_free(question), shown_answers(question)
+    chosen_to_show = {bar.choice for bar in all_bars if bar.choice.casefold() in keys}
+    if free and access.role != "trainer":
+        all_bars = [bar for bar in all_bars if bar.choice in chosen_to_show]
     shown, others = for_projector(all_bars) if access.role == "projector" else (all_bars, [])
     return {
+        "free": free,
+        "longest": LONGEST_CHOICE,
+        "shown_answers": chosen_to_show,
         "question": question,
         "bars": shown,
         "others": others,
@@ -73,19 +91,32 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
         "keys": list(people.order_by("pk").values_list("pk", flat=True)),
         "hands": people.exclude(hand=None).count(),
         "looked": looked,
+        **_inquiries(access),
         "plan": plan.overview(access.room),
         "own_lessons": list(access.room.lessons.order_by("number").defer("text", "learned")),
     }
 
 
 def _projector(access: RoomAccess, looked: Board) -> dict[str, Any]:
-    return {"trainer": watch_path(current(None, access.room)), "people": access.room.people.count()}
+    shown = {"trainer": watch_path(current(None, access.room)), "people": access.room.people.count()}
+    return shown | _inquiries(access)
+
+
+def _inquiries(access: RoomAccess) -> dict[str, Any]:
+    """Return the context of the participants' questions. A participant's list keeps its order: nothing moves there."""
+    found = inquiries.listed(access.room, access.participant, by_votes=access.role != "participant")
+    return {
+        "inquiries": [one for one in found if not one.answered],
+        "answered_inquiries": [one for one in found if one.answered],
+        "projected": inquiries.MOST_PROJECTED,
+        "longest_inquiry": INQUIRY_CHARACTERS,
+    }
 
 
 def _participant(access: RoomAccess, looked: Board) -> dict[str, Any]:
     assert access.participant is not None
     seats = seats_of(access.participant, access.room)
-    return {
+    return _inquiries(access) | {
         "person": access.participant,
         "code": tokens.code_of(access.token) if access.participant.sealed else "",
         "title": sources.from_text(seats[0].source)["title"],

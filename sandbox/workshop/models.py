@@ -10,6 +10,7 @@ from sandbox.storage.models import LONGEST_TITLE, Sandbox
 from sandbox.storage.shared_text import SharedText
 
 NAME_CHARACTERS = 40
+INQUIRY_CHARACTERS = 200
 
 
 class Workshop(models.Model):
@@ -37,6 +38,8 @@ class Workshop(models.Model):
     """True: everybody sees the trainer's sandbox."""
     timer_ends = models.DateTimeField(null=True)
     """When the timer ends."""
+    inquiries_shown = models.BooleanField(default=False, db_default=False)
+    """True: the projector shows the participants' questions."""
     closed = models.DateTimeField(null=True)
     """When the room was closed: nobody can join or answer any more."""
     created = models.DateTimeField(auto_now_add=True)
@@ -130,14 +133,14 @@ class Seat(models.Model):
 
 
 class Question(models.Model):
-    """A trainer's question: one with choices, or a prediction of what the scheduler will do next."""
+    """A trainer's question: with choices, with free answers, or a prediction of what the scheduler will do next."""
 
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="questions")
     number = models.PositiveIntegerField()
     """Number among the room's questions, from 1."""
     ask = models.CharField(max_length=300)
     choices = SharedText()
-    """The choices, as JSON text."""
+    """The choices, as JSON text; none: each person answers with a text of their own."""
     many = models.BooleanField(default=False)
     """True: any number of choices may be right."""
     prediction = SharedText(blank=True)
@@ -153,6 +156,8 @@ class Question(models.Model):
     """When the right answer was shown."""
     away = models.BooleanField(default=False)
     """True: no page shows it any more."""
+    shown = SharedText(blank=True, default="", db_default="")
+    """The free answers that the projector shows, as JSON text, or empty."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workshop", "number"], name="one_question_per_number")]
@@ -179,3 +184,23 @@ class Answer(models.Model):
 
     def __str__(self) -> str:
         return self.chosen
+
+
+class Inquiry(models.Model):
+    """A participant's question to the trainer. Others in the room can vote for it."""
+
+    workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="inquiries")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="inquiries")
+    text = models.CharField(max_length=INQUIRY_CHARACTERS)
+    asked = models.DateTimeField(auto_now_add=True)
+    answered = models.DateTimeField(null=True)
+    """When the trainer marked it as answered."""
+    hidden = models.BooleanField(default=False)
+    """True: no page shows it any more."""
+    voters = models.ManyToManyField(Participant, related_name="votes")
+
+    class Meta:
+        verbose_name_plural = "inquiries"
+
+    def __str__(self) -> str:
+        return self.text

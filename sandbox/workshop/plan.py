@@ -76,7 +76,9 @@ def _starts_timer(room: Workshop, row: Data) -> Act:
 
 
 def _ask_row(row: Data) -> Question:
-    return questions.with_choices(row["ask"], row["choices"], row.get("right", ()), bool(row.get("many", False)))
+    return questions.with_choices(
+        row["ask"], row.get("choices", ()), row.get("right", ()), bool(row.get("many", False))
+    )
 
 
 def _sending(title: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ MOST_CHOICES = 60
 MOST_PROJECTED = 12
 """Bars on a projector: the last row of seats must be able to read them."""
 LONGEST_ASK, LONGEST_CHOICE = 300, 120
+NO_CHOICES = "[]"
 NONE = say("room.none-of-them")
 """The text for an answer without a choice."""
 WAITS = {
@@ -65,20 +66,20 @@ def current_question(room: Workshop, number: str) -> Question | None:
 
 
 def ask(room: Workshop, text: str, choices: Sequence[str], right: Sequence[str] = (), many: bool = False) -> Question:
-    """Ask a question with choices; ``right`` may be empty. Raise ``Rejected`` if the question is invalid."""
+    """Ask a question. Without choices, everybody answers with a text. Raise ``Rejected`` if the question is invalid."""
     return save(room, with_choices(text, choices, right, many))
 
 
 def with_choices(text: str, choices: Sequence[str], right: Sequence[str] = (), many: bool = False) -> Question:
     """Return a question that is not saved yet. Raise ``Rejected`` if it is invalid."""
-    question = _line(text)
-    offered = [choice for text in choices if (choice := _line(text))]
+    question = line(text)
+    offered = [choice for text in choices if (choice := line(text))]
     errors = []
     if not question:
         errors.append(FieldError("ask", "Required value", say("room.no-ask")))
     if len(question) > LONGEST_ASK:
         errors.append(FieldError("ask", "Too long", say("room.ask-too-long", most=LONGEST_ASK)))
-    if len(set(offered)) < 2:
+    if len(set(offered)) == 1:
         errors.append(FieldError("choices", "Required value", say("room.two-answers")))
     if len(offered) > MOST_CHOICES:
         errors.append(FieldError("choices", "Too many", say("room.too-many-answers", most=MOST_CHOICES)))
@@ -88,9 +89,9 @@ def with_choices(text: str, choices: Sequence[str], right: Sequence[str] = (), m
             errors.append(FieldError("choices", "Too long", too_long))
     if errors:
         raise Rejected(errors)
-    known, starred = list(dict.fromkeys(offered)), set(map(_line, right))
+    known, starred = list(dict.fromkeys(offered)), set(map(line, right))
     correct = [choice for choice in known if choice in starred]
-    return Question(ask=question, choices=_json(known), right=_json(correct), many=many)
+    return Question(ask=question, choices=_json(known), right=_json(correct), many=many and bool(known))
 
 
 def predict(room: Workshop, kind: str, pod: str = "") -> Question:
@@ -134,10 +135,7 @@ def answer(question: Question, participant: Participant, chosen: Sequence[str], 
     ``page`` names the browser, ``turn`` counts the answers from all of its tabs. An answer is ignored if a newer one
     from the same browser arrived first. Answers from different browsers have no order.
     """
-    offered = json.loads(question.choices)
-    known = [choice for choice in offered if choice in chosen]
-    if len(known) != len(set(chosen)) or not (question.many or len(known) == 1):
-        raise Rejected(say("room.choose-one") if chosen else say("room.choose"))
+    known = _free_text(chosen) if is_free(question) else _known_choices(question, chosen)
     with transaction.atomic():
         locked = Question.objects.select_for_update().get(pk=question.pk)
         if locked.over is not None:
@@ -147,6 +145,46 @@ def answer(question: Question, participant: Participant, chosen: Sequence[str], 
         fields = {"chosen": _json(known), "page": page, "turn": turn}
         Answer.objects.update_or_create(question=locked, participant=participant, defaults=fields)
     notify_room(question.workshop_id)
+
+
+def is_free(question: Question) -> bool:
+    """Return True if everybody answers a question with a text of their own."""
+    return not question.prediction and question.choices == NO_CHOICES
+
+
+def _known_choices(question: Question, chosen: Sequence[str]) -> list[str]:
+    known = [choice for choice in json.loads(question.choices) if choice in chosen]
+    if len(known) != len(set(chosen)) or not (question.many or len(known) == 1):
+        raise Rejected(say("room.choose-one") if chosen else say("room.choose"))
+    return known
+
+
+def _free_text(chosen: Sequence[str]) -> list[str]:
+    text = line(" ".join(chosen))
+    if not text:
+        raise Rejected(say("room.no-answer"))
+    if len(text) > LONGEST_CHOICE:
+        raise Rejected(say("room.ask-too-long", most=LONGEST_CHOICE))
+    return [text]
+
+
+def show_answer(room: Workshop, question: Question, text: str, on: bool) -> None:
+    """Show a free answer on the projector, or no longer. Raise ``Rejected`` if nobody has given it."""
+    with transaction.atomic():
+        locked = Question.objects.select_for_update().get(pk=question.pk)
+        shown = shown_answers(locked)
+        known = [bar.choice for bar in bars(locked)]
+        if text not in known or not is_free(locked):
+            raise Rejected(say("room.no-such-answer"))
+        key = {text.casefold()}
+        locked.shown = _json(sorted(shown | key if on else shown - key))
+        locked.save(update_fields=["shown"])
+    notify_room(room.pk)
+
+
+def shown_answers(question: Question) -> set[str]:
+    """Return the free answers that the projector shows, in small letters."""
+    return set(json.loads(question.shown or "[]"))
 
 
 def _too_late(question: Question) -> str:
@@ -243,14 +281,25 @@ def bars(question: Question) -> list[Bar]:
 
     Right answers that were not among the choices come last. If several choices may be right, the last bar is ``NONE``.
     """
-    texts = question.answers.filter(participant__removed=None).values_list("chosen", flat=True)
+    answers = question.answers.filter(participant__removed=None).order_by("pk")
+    texts = list(answers.values_list("chosen", flat=True))
     counts = Counter(choice for text in texts for choice in displayed(question, json.loads(text)))
     right = displayed(question, json.loads(question.right or "[]")) if question.revealed else []
     known = bool(question.revealed and (question.prediction or right not in ([], [NONE])))
     why = json.loads(question.why or "{}") if question.revealed else {}
     names = dict.fromkeys([*json.loads(question.choices), *right, *displayed(question, [])])
     why[NONE] = why.pop("", "")
+    if is_free(question):
+        return _groups(texts)
     return [Bar(name, counts[name], name in right if known else None, why.get(name, "")) for name in names]
+
+
+def _groups(texts: Iterable[str]) -> list[Bar]:
+    """Return free answers with their numbers, the most frequent first. Capitals make no difference."""
+    answers = [json.loads(text)[0] for text in texts]
+    counts = Counter(answer.casefold() for answer in answers)
+    first = {answer.casefold(): answer for answer in reversed(answers)}
+    return [Bar(first[key], count, None, "") for key, count in counts.most_common()]
 
 
 def displayed(question: Question, chosen: Sequence[str]) -> list[str]:
@@ -279,7 +328,7 @@ def matches(question: Question, right: Sequence[str], chosen: Sequence[str]) -> 
     return len(chosen) == 1 and chosen[0] in right
 
 
-def _line(text: str) -> str:
+def line(text: str) -> str:
     """Return a text as one line with single spaces."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from sandbox.workshop.views import asking, doors, participant, trainer
+from sandbox.workshop.views import asking, doors, inquiring, participant, trainer
 
 room_patterns = [
     path("", doors.page, name="room"),
@@ -31,6 +31,12 @@ room_patterns = [
     path("reveal/", asking.reveal, name="room-reveal"),
     path("put-away/", asking.put_away, name="room-put-away"),
     path("answer/", asking.answer, name="room-answer"),
+    path("show-answer/", asking.show_answer, name="room-show-answer"),
+    path("inquire/", inquiring.inquire, name="room-inquire"),
+    path("vote/", inquiring.vote, name="room-vote"),
+    path("answered/", inquiring.answered, name="room-answered"),
+    path("hide/", inquiring.hide, name="room-hide"),
+    path("inquiries/", inquiring.show, name="room-inquiries"),
 ]
 urlpatterns = [
     path("workshop/", doors.workshops, name="workshops"),

@@ -64,7 +64,7 @@ async function sendOne(number, unsentAnswer) {
   return true;
 }
 
-const shown = (choice) => [...document.querySelectorAll('form[data-answer] [name="chosen"]')].find(({ value }) => value === choice)?.closest('label').textContent ?? choice;
+const shown = (choice) => [...document.querySelectorAll('form[data-answer] [name="chosen"]:not([type="text"])')].find(({ value }) => value === choice)?.closest('label').textContent ?? choice;
 
 function wait(number) {
   if (!document.querySelector('[data-name]')) return;
@@ -99,5 +99,11 @@ export function showAnswers() {
   }
   const form = document.querySelector('form[data-answer]');
   const chosen = form && unsent.get(form.elements.number.value)?.chosen;
-  if (chosen && !form.contains(document.activeElement)) for (const field of form.querySelectorAll('[name="chosen"]')) field.checked = chosen.includes(field.value);
+  if (chosen && !form.contains(document.activeElement)) for (const field of form.querySelectorAll('[name="chosen"]')) fill(field, chosen);
+}
+
+/** Show an unsent answer in its field: a choice, or a text of their own. */
+function fill(field, chosen) {
+  if (field.type === 'text') field.value = chosen.join('');
+  else field.checked = chosen.includes(field.value);
 }

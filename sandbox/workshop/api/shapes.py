@@ -131,10 +131,12 @@ class Stepped(Schema):
 
 
 class Ask(Strict):
-    """A question of your own. ``right``: the right choices; with none, no answer is right or wrong."""
+    """A question of your own. ``right``: the right choices; with none, no answer is right or wrong. Without
+    ``choices``, everybody answers with a text.
+    """
 
     ask: str = Field(min_length=1, max_length=LONGEST_ASK)
-    choices: list[Choice] = Field(min_length=2, max_length=MOST_CHOICES, examples=[["node-1", "node-2"]])
+    choices: list[Choice] = Field(default=[], max_length=MOST_CHOICES, examples=[["node-1", "node-2"]])
     right: Chosen = Field(default=[])
     many: bool = False
 
@@ -160,7 +162,9 @@ class QuestionNumber(Strict):
 
 
 class RoomAnswer(Strict):
-    """``chosen``: the choices. With ``turn``, an answer is ignored if ``page`` has sent one with a higher ``turn``."""
+    """``chosen``: the choices, or one text of your own if there are none. With ``turn``, an answer is ignored if
+    ``page`` has sent one with a higher ``turn``.
+    """
 
     number: Number
     chosen: Chosen

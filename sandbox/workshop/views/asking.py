@@ -58,6 +58,16 @@ def _with_question(act: Callable[[Workshop, Question], None]) -> RoutedView:
 end, reveal, put_away = map(_with_question, (questions.end, questions.reveal, questions.hide))
 
 
+@room_action("trainer")
+def show_answer(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
+    """Show the free answer ``text`` to a question on the projector, or no longer (``on``: 0)."""
+    question = questions.by_number(access.room, request.POST.get("number", ""))
+    if question is None:
+        return problem(request, 404, say("room.no-question"))
+    questions.show_answer(access.room, question, request.POST.get("text", ""), request.POST.get("on") == "1")
+    return None
+
+
 @room_action("participant")
 def answer(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
     question = questions.by_number(access.room, request.POST.get("number", ""))

@@ -11,7 +11,7 @@ from sandbox.changes.opening import read_lesson
 from sandbox.server.pruning import prune, prune_rooms
 from sandbox.storage import tokens
 from sandbox.storage.models import Sandbox
-from sandbox.workshop import files, people, questions, sources
+from sandbox.workshop import files, inquiries, people, questions, sources
 from sandbox.workshop import room as rooms
 from sandbox.workshop.lessons import LessonFile, save_lesson
 from sandbox.workshop.models import Participant, Workshop
@@ -144,6 +144,8 @@ def create() -> World:
     store.execute(desks["task"].sandbox, {"kind": "stage"})
     for one in desks.values():
         one.sandbox.refresh_from_db()
+    questions.answer(questions.ask(room, "Why there?", []), desks["cluster"].row, ["because"])
+    inquiry = inquiries.inquire(desks["lesson"].row, "Why not elsewhere?")
     questions.ask(room, "Which queue?", ["activeQ", "backoffQ"], ["activeQ"])
     removed, removed_token = people.join(room, "Dan")
     people.remove(removed)
@@ -160,6 +162,7 @@ def create() -> World:
         "{branch}": str(cluster.branches.get().pk),
         "{expectation}": str(expectation.pk),
         "{person}": str(desks["cluster"].row.pk),
+        "{inquiry}": str(inquiry.pk),
         "{code}": room.code,
         "{workbench}": f"/s/{cluster.pk}/{desks['cluster'].watcher}/",
     }

@@ -16,11 +16,11 @@ Open = Callable[..., Page]
 FORMS = {
     "trainer": {
         "freeze/", "eyes/", "close/", "timer/", "send/", "step/", "predict/", "planned/", "ask/", "end/", "reveal/",
-        "put-away/", "rename/", "remove/", "lessons/",
+        "put-away/", "rename/", "remove/", "lessons/", "inquiries/", "answered/", "hide/",
     },
     "trainer of a closed room": {"delete/"},
-    "participant": {"hand/", "help/", "leave/", "answer/"},
-    "participant without a sandbox": {"take/", "hand/", "help/", "leave/", "answer/"},
+    "participant": {"hand/", "help/", "leave/", "answer/", "inquire/", "vote/"},
+    "participant without a sandbox": {"take/", "hand/", "help/", "leave/", "answer/", "inquire/", "vote/"},
     "beamer": set(),
     "doors": {"/workshop/open/", "/join/"},
     "door": {"/join/"},
@@ -137,8 +137,11 @@ def test_every_form_of_a_room_shows_its_own_refusals(
     person.get_by_role("button", name="Join").click()
     person.locator("#desk", has_text="Refused with 429.").get_by_role("button", name="Try again").wait_for()
     trainer.request.post(f"{trainer.url}ask/", form={"ask": "Which queue?", "choices": "a\nb"})
+    other = trainer.request.post("/api/v1/rooms/join", data={"code": code, "name": "Ben"}).json()["page"]
+    trainer.request.post(f"{other}inquire/", form={"text": "Why?"})
     for page in (trainer, person):
         page.locator("#asked form").wait_for()
+        page.locator("#inquiries li").wait_for(state="attached")
     problems += check(person, "participant without a sandbox")
     person.unroute("**/take/")
     person.locator("[data-takes] button").evaluate("button => button.click()")

@@ -298,3 +298,39 @@ def test_next_runs_the_plan_row_by_row_on_all_pages(new_page: Callable[..., Page
     second.get_by_role("button", name="Again: Ask “First?”").click()
     eventually(lambda: trainer.locator("#asked").is_visible())
     assert "Question 2" in trainer.locator("#asked").inner_text()
+
+
+def test_people_ask_vote_and_answer_freely(new_page: Callable[..., Page], eventually: Eventually) -> None:
+    trainer, ada, ben, wall = (new_page() for _ in range(4))
+    code = open_room(trainer, "node-selector")
+    wall.goto(str(trainer.get_by_role("link", name="Projector view").get_attribute("href")))
+    for person, name in ((ada, "Ada"), (ben, "Ben")):
+        person.goto("/join/")
+        join(person, code, name)
+        person.locator("#inquiries summary").click()
+    ada.get_by_label("Your question").fill("Why there?")
+    ada.get_by_role("button", name="Ask the trainer").click()
+    ben.get_by_label("Your question").fill("Half a que")
+    ben.get_by_role("button", name="Vote for Why there?").click()
+    ben.get_by_role("button", name="Take back your vote for Why there?").wait_for()
+    eventually(lambda: "1 vote" in trainer.locator("#inquiries li").inner_text())
+    assert ben.get_by_label("Your question").input_value() == "Half a que"
+    assert ada.get_by_label("Your question").input_value() == ""
+    trainer.get_by_role("button", name="Show on projector").click()
+    wall.locator("#inquiries").get_by_text("Why there?").wait_for()
+    trainer.get_by_text("Your own question").click()
+    trainer.locator("[name=ask]").fill("What did you expect?")
+    trainer.locator("form:has([name=ask]) button").click()
+    wall.locator("#asked").get_by_text("What did you expect?").wait_for()
+    eventually(lambda: not wall.locator("#inquiries").is_visible())
+    ben.get_by_label("Your answer").fill("Half an ans")
+    ada.get_by_label("Your answer").fill("node-1")
+    ada.locator("#asked").get_by_role("button", name="Answer").click()
+    ada.locator("#asked").get_by_text("Answered: node-1").wait_for()
+    trainer.get_by_role("button", name="Show node-1").click()
+    wall.locator("#asked .bars-q").get_by_text("node-1").wait_for()
+    assert ben.get_by_label("Your answer").input_value() == "Half an ans"
+    trainer.get_by_role("button", name="Hide question").click()
+    trainer.get_by_role("button", name="Mark Why there? as answered").click()
+    trainer.get_by_text("Answered: 1").wait_for()
+    eventually(lambda: not wall.locator("#inquiries").is_visible())

@@ -13,7 +13,8 @@ from tests.hostile import oddities
 LIKELY: dict[str, Sequence[str]] = {
     "kind": ("Pod", "Node", "Deployment", "PriorityClass", "ConfigMap", "winner", "lane", "passes", "victims"),
     "object_kind": ("Pod", "Node", "Deployment"),
-    "key": ("default/web-0", "n1", "default/app", "dedicated"),
+    "key": ("default/web-0", "n1", "default/app", "dedicated", "1", "2"),
+    "after": ("0", "1", "2"),
     "name": ("n1", "web-0", "app", "Ada"),
     "node": ("n1", "n2", "gone"),
     "pod": ("default/web-0", "default/web-1", "web-0"),

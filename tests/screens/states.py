@@ -781,6 +781,56 @@ def room(visit: Visit) -> Iterator[Shot]:
         yield Shot(f"{name}, closed", page)
 
 
+PLANNED = """kind: Workshop
+title: A room with a plan
+plan:
+- {title: Arrive, minutes: 15}
+- {lesson: why-a-pod-is-pending, minutes: 30}
+- {ask: "What did you expect of a pod that fits on no node, before you came here?", title: Before the break, minutes: 5}
+- {title: Break, minutes: 15}
+- {scenario: three-zones-one-gpu-pool}
+"""
+
+
+def room_at_work(visit: Visit) -> Iterator[Shot]:
+    trainer, person, other, beamer = visit.page("/workshop/"), visit.page(), visit.page(), visit.page()
+    trainer.get_by_text("Use your own file").click()
+    trainer.locator("[name=text]").fill(PLANNED)
+    trainer.get_by_role("button", name="Open the room").click()
+    trainer.locator("#board").wait_for()
+    code = trainer.locator(".room-in .room-code").inner_text()
+    beamer.goto(str(trainer.get_by_role("link", name="Projector view").get_attribute("href")))
+    for page, name in ((person, "Somebody with a rather long name to show"), (other, "Ada")):
+        page.goto(f"/join/{code}/")
+        page.locator("[name=name]").fill(name)
+        page.get_by_role("button", name="Join").click()
+        page.frame_locator("iframe").locator("#panel-sentence").wait_for()
+    next_row = trainer.locator("#plan-next button")
+    for number in (1, 2):
+        next_row.click()
+        trainer.locator(f"#plan-{number - 1}[aria-current=step]").wait_for()
+        next_row.evaluate("button => new Promise((rest) => setTimeout(rest, 1600))")  # The pause after a row.
+    person.frame_locator("#desk-own").locator("#panel-lesson h2").wait_for()
+    trainer.locator("#stuck tbody tr").first.wait_for()
+    person.locator("#inquiries summary").click()
+    for text in ("Why there?", "Does a score of zero refuse a node, " * 5):
+        person.get_by_label("Your question").fill(text)
+        person.get_by_role("button", name="Ask the trainer").click()
+        person.locator("#inquiries li").get_by_text(text.strip()).wait_for()
+    trainer.get_by_role("button", name="Show on projector").click()
+    beamer.locator("#inquiries li").last.wait_for()
+    other.locator("#inquiries summary").click()
+    for name, page in (("trainer", trainer), ("participant", person), ("other", other), ("projector", beamer)):
+        yield Shot(f"{name}, inquiries", page)
+    next_row.click()
+    other.get_by_label("Your answer").fill("That it waits for a node with more room")
+    other.locator("#asked").get_by_role("button", name="Answer").click()
+    trainer.locator(".free button").click()
+    beamer.locator("#asked .bars-l").wait_for()
+    for name, page in (("trainer", trainer), ("other", other), ("projector", beamer)):
+        yield Shot(f"{name}, free answers", page)
+
+
 def embeds(visit: Visit) -> Iterator[Shot]:
     page = visit.page()
     for name, path in (
@@ -971,6 +1021,7 @@ def charts(shot: Shot) -> Shot:
 JOURNEYS: dict[str, Journey] = {
     "stages": stages,
     "room": room,
+    "room at work": room_at_work,
     "long names": long_names,
     "lesson": lesson,
     "beside a lesson": beside_a_lesson,

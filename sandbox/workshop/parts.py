@@ -37,8 +37,8 @@ class Place:
 
     seat: Seat
     study: Study
-    wrong: Counter[int]
-    """Part → wrong answers, and answers looked up without a guess."""
+    wrong: Counter[int | None]
+    """Part → wrong answers, and answers looked up without a guess. None: predictions outside the lesson."""
 
     @cached_property
     def progress(self) -> dict[str, Any]:
@@ -126,8 +126,8 @@ class Heat:
 def places(seats: Iterable[Seat]) -> list[Place]:
     """Return what is stored about the lessons in the sandboxes of these seats; others have none."""
     taken = {seat.sandbox_id: seat for seat in seats if seat.sandbox_id}
-    guesses = Guess.objects.filter(sandbox__in=taken, right=False).exclude(part=None)
-    wrong: dict[UUID, Counter[int]] = {sandbox_id: Counter() for sandbox_id in taken}
+    guesses = Guess.objects.filter(sandbox__in=taken, right=False)
+    wrong: dict[UUID, Counter[int | None]] = {sandbox_id: Counter() for sandbox_id in taken}
     for sandbox_id, part in guesses.values_list("sandbox", "part"):
         wrong[sandbox_id][part] += 1
     studies = Study.objects.filter(sandbox__in=taken).select_related("sandbox").order_by("sandbox__created")

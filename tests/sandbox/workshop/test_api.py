@@ -168,7 +168,7 @@ def test_somebody_comes_back_with_their_code() -> None:
 @pytest.mark.parametrize(
     ("verb", "body", "status", "words"),
     [
-        ("ask", {"ask": "Which?", "choices": ["a"]}, 422, "document"),
+        ("ask", {"ask": "Which?", "choices": ["a"]}, 422, "Nothing was changed"),
         ("ask", {"ask": "Which?", "choices": ["a", "a"]}, 422, "Nothing was changed"),
         ("ask", {"ask": "x" * 301, "choices": ["a", "b"]}, 422, "document"),
         ("reveal", {"number": 9}, 404, "question"),

@@ -20,7 +20,7 @@ LATER = (409, 429, 503, *AWAY, 507)
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "HX-Request": "true"}
 OPEN_QUESTION = re.compile(r'action="answer/".*?name="number" value="(\d+)".*?</fieldset>', re.DOTALL)
 CHOICE = re.compile(r'name="chosen" value="([^"]*)"')
-LATEST = re.compile(r'name="number" value="(\d+)"')
+LATEST = re.compile(r'id="asked-(\d+)"')
 OWN = re.compile(r'id="desk-own"[^>]* src="([^"]+)"')
 TRAINERS_OWN = re.compile(r'title="Your sandbox" src="([^"]+)"')
 CODE = re.compile(r"data-code hidden>code (\d{4})<")

@@ -180,6 +180,7 @@ def begin_at(sandbox: Sandbox, part: int) -> None:
 
     def open_part(study: Study, progress: Progress, here: Position) -> None:
         study.part = part
+        note_opened(progress, part)
         _set_began(progress, part, began)
 
     _change(sandbox, open_part)

@@ -19,11 +19,13 @@ const follows = Boolean(page.dataset.file);
 
 let editor = null;
 let frame = null; // the lesson in view
+let coming = null; // one that still loads, and its part
 let ran = null; // the last text that was sent
+let wanted = null; // the part to show next, null = the one in view
 let running = false;
 let pause = 0;
 
-const partInView = () => Number(frame?.contentDocument?.getElementById('panel-lesson')?.dataset.part ?? 0);
+const partInView = () => coming?.part ?? Number(frame?.contentDocument?.getElementById('panel-lesson')?.dataset.part ?? 0);
 
 function put(text) {
   area.value = text;
@@ -37,21 +39,22 @@ function changed() {
     byId('write-over').hidden = area.value === original;
   }
   clearTimeout(pause);
-  pause = setTimeout(() => run(partInView()), follows ? 0 : PAUSE_MS);
+  pause = setTimeout(run, follows ? 0 : PAUSE_MS);
 }
 
-/** Send the text, one request after the other: the last text counts. */
-async function run(part, again = false) {
+/** Send the text, one request after the other: the last text and the last choice of a part count. */
+async function run() {
   const text = area.value;
-  if (running || (text === ran && !again)) return;
+  if (running || (text === ran && wanted === null)) return;
+  const part = wanted ?? partInView();
   running = true;
-  ran = text;
+  [ran, wanted] = [text, null];
   page.setAttribute('aria-busy', 'true');
   try { await exchange(text, part); } finally {
     running = false;
     page.removeAttribute('aria-busy');
   }
-  if (ran !== null && area.value !== ran) run(partInView());
+  if (ran !== null && (area.value !== ran || wanted !== null)) run();
 }
 
 async function exchange(text, part) {
@@ -74,27 +77,34 @@ async function exchange(text, part) {
   if (wait) {
     ran = null;
     clearTimeout(pause);
-    pause = setTimeout(() => run(partInView()), 1000 * wait);
+    pause = setTimeout(run, 1000 * wait);
   }
   if (!answer.ok) return;
   errors.replaceChildren();
   editor?.session.clearAnnotations();
   const { dataset: { address, api }, children } = content.firstElementChild;
   outline.replaceChildren(...children);
-  show(address, api);
+  show(address, api, part);
 }
 
-/** Put a sandbox into view when it has loaded, and delete the one before. */
-function show(address, api) {
+/** Delete a sandbox that is no longer in view. If that fails, the site deletes it later as unused. */
+function remove(old) {
+  old.remove();
+  fetch(old.dataset.api, { method: 'DELETE' }).catch(() => {});
+}
+
+/** Put a sandbox into view when it has loaded, in place of the one before. */
+function show(address, api, part) {
+  if (coming) remove(coming.frame);
   const next = Object.assign(document.createElement('iframe'), { title: page.querySelector('.wr-r').getAttribute('aria-label'), src: address, className: 'is-behind' });
   Object.assign(next.dataset, { inRoom: 'write', api });
+  coming = { frame: next, part };
   next.addEventListener('load', () => {
     const before = frame;
-    frame = next;
+    [frame, coming] = [next, null];
     next.classList.remove('is-behind');
     byId('write-wait').hidden = true;
-    before?.remove();
-    if (before) fetch(before.dataset.api, { method: 'DELETE' }).catch(() => {}); // Else the site deletes it as unused.
+    if (before) remove(before);
     new MutationObserver(mark).observe(next.contentDocument.body, { subtree: true, childList: true, attributeFilter: ['data-part'] });
     mark();
   }, { once: true });
@@ -114,7 +124,8 @@ outline.addEventListener('click', ({ target }) => {
   if (!button) return;
   goTo(editor, { line: button.dataset.line, column: 1 });
   button.focus();
-  run(Number(button.dataset.part), true);
+  wanted = Number(button.dataset.part);
+  run();
 });
 errors.addEventListener('click', ({ target }) => {
   const row = target.closest('.err-go');
@@ -122,19 +133,27 @@ errors.addEventListener('click', ({ target }) => {
 });
 
 let tag = ''; // of the file's last text
+let told = ''; // what is wrong with the file
+
+/** Show once what is wrong with the file, and take it away when nothing is. */
+function tell(words, content) {
+  if (words !== told) notice.replaceChildren(...(words ? [content] : []));
+  told = words;
+}
 
 async function look() {
   try {
     const answer = await fetch(page.dataset.file, { headers: tag ? { 'If-None-Match': tag } : {}, cache: 'no-store' });
     const text = await answer.text();
-    if (answer.status === 200) {
+    if (answer.ok) {
       tag = answer.headers.get('ETag');
-      notice.replaceChildren();
       const at = editor?.getCursorPosition();
       put(text);
       if (at) editor.moveCursorToPosition(at);
-    } else if (answer.status !== 304) notice.replaceChildren(refusal({ status: answer.status, responseText: text }));
-  } catch { notice.replaceChildren(noAnswer()); }
+    }
+    const fine = answer.ok || answer.status === 304;
+    tell(fine ? '' : text, fine ? null : refusal({ status: answer.status, responseText: text }));
+  } catch { tell('no answer', noAnswer()); }
   setTimeout(look, LOOK_MS);
 }
 
@@ -155,7 +174,7 @@ if (!follows) {
 notice.addEventListener('click', ({ target }) => { if (target.closest('[data-do="dismiss"]')) notice.replaceChildren(); });
 area.addEventListener('input', changed);
 if (follows) look();
-else run(0);
+else run();
 editor = await yamlEditor(page, 'write-editor', area, { assists: false });
 editor.setReadOnly(follows);
 editor.session.on('change', changed);

@@ -82,6 +82,17 @@ def test_a_change_is_seen_in_the_part_that_is_open(page: Page, eventually: Event
     assert not page.get_by_role("button", name="Start over").is_visible()
 
 
+def test_quick_changes_end_with_the_last_text_in_the_last_part(page: Page, eventually: Eventually) -> None:
+    write(page, eventually)
+    for number in (3, 7, 4):
+        page.locator("#write-outline button").nth(number).click()
+        replace(page, "It requests", f"{number} It requests")
+    eventually(lambda: page.evaluate(SETTLED) and part(page) == "4")
+    lesson(page).get_by_text("3 7 4 It requests 3 CPUs.").wait_for()
+    eventually(lambda: page.evaluate(SETTLED))
+    assert part(page) == "4"
+
+
 def test_errors_stand_at_their_lines_and_the_lesson_before_stays(
     page: Page, eventually: Eventually, allowed_console_errors: list[str]
 ) -> None:

@@ -1,7 +1,7 @@
 // Write a lesson: its text in an editor, and beside it the lesson that runs, anew after each change that holds.
 
 import { annotate, goTo, yamlEditor } from './editor.js';
-import { filesInto } from './files.js';
+import { filesInto, save } from './files.js';
 import { fragment, noAnswer, refusal, toast } from './no-answer.js';
 import { read, write } from './storage.js';
 
@@ -133,7 +133,7 @@ errors.addEventListener('click', ({ target }) => {
 });
 
 let tag = ''; // of the file's last text
-let told = ''; // what is wrong with the file
+let told = ''; // what is wrong with the file: the answer about it, or 'lost'
 
 /** Show once what is wrong with the file, and take it away when nothing is. */
 function tell(words, content) {
@@ -153,19 +153,13 @@ async function look() {
     }
     const fine = answer.ok || answer.status === 304;
     tell(fine ? '' : text, fine ? null : refusal({ status: answer.status, responseText: text }));
-  } catch { tell('no answer', noAnswer()); }
+  } catch { tell('lost', noAnswer()); }
   setTimeout(look, LOOK_MS);
-}
-
-function save() {
-  const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(new Blob([area.value], { type: 'application/yaml' })), download: `${page.dataset.start || 'lesson'}.yaml` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 0);
 }
 
 byId('write-start').addEventListener('change', ({ target }) => target.form.submit());
 if (!follows) {
-  byId('write-save').addEventListener('click', save);
+  byId('write-save').addEventListener('click', () => save(new Blob([area.value], { type: 'application/yaml' }), `${page.dataset.start || 'lesson'}.yaml`));
   byId('write-over').addEventListener('click', () => { put(original); editor?.focus(); });
   filesInto(byId('write-box'), byId('write-file'), Number(page.dataset.most), put, (words) => notice.replaceChildren(toast(words)));
   area.value = read(DRAFT) || original;

@@ -35,8 +35,7 @@ MORE_KEYS = {"ask": ("choices", "right", "many"), "predict": ("pod",)}
 """Kind of a row → keys that only such a row may have."""
 INSTALLED: dict[str, Callable[[str], sources.Source]] = {"lesson": sources.lesson, "scenario": sources.scenario}
 BEGIN_SOURCES: dict[str, Callable[[str], sources.Source]] = {
-    "lesson": sources.lesson,
-    "scenario": sources.scenario,
+    **INSTALLED,
     "file": sources.file,
 }
 BEGIN: dict[str, Shape] = {**dict.fromkeys(BEGIN_SOURCES, Text()), "own": Number(whole=True, least=1)}

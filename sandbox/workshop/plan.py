@@ -96,7 +96,8 @@ def _scenario_title(slug: str) -> str:
 
 
 def _own_title(room: Workshop, number: int) -> str:
-    return next((lesson.title for lesson in room.lessons.all() if lesson.number == number), str(number))
+    title: str | None = room.lessons.filter(number=number).values_list("title", flat=True).first()
+    return title or str(number)
 
 
 def _predicted(row: Data) -> str:

@@ -172,11 +172,10 @@ def show_answer(room: Workshop, question: Question, text: str, on: bool) -> None
     """Show a free answer on the projector, or no longer. Raise ``Rejected`` if nobody has given it."""
     with transaction.atomic():
         locked = Question.objects.select_for_update().get(pk=question.pk)
-        shown = shown_answers(locked)
-        known = [bar.choice for bar in bars(locked)]
-        if text not in known or not is_free(locked):
+        shown, key = shown_answers(locked), {text.casefold()}
+        # The first spelling of equal answers may have changed since the page was shown.
+        if not is_free(locked) or not key <= {bar.choice.casefold() for bar in bars(locked)}:
             raise Rejected(say("room.no-such-answer"))
-        key = {text.casefold()}
         locked.shown = _json(sorted(shown | key if on else shown - key))
         locked.save(update_fields=["shown"])
     notify_room(room.pk)
@@ -283,14 +282,14 @@ def bars(question: Question) -> list[Bar]:
     """
     answers = question.answers.filter(participant__removed=None).order_by("pk")
     texts = list(answers.values_list("chosen", flat=True))
+    if is_free(question):
+        return _groups(texts)
     counts = Counter(choice for text in texts for choice in displayed(question, json.loads(text)))
     right = displayed(question, json.loads(question.right or "[]")) if question.revealed else []
     known = bool(question.revealed and (question.prediction or right not in ([], [NONE])))
     why = json.loads(question.why or "{}") if question.revealed else {}
     names = dict.fromkeys([*json.loads(question.choices), *right, *displayed(question, [])])
     why[NONE] = why.pop("", "")
-    if is_free(question):
-        return _groups(texts)
     return [Bar(name, counts[name], name in right if known else None, why.get(name, "")) for name in names]
 
 

@@ -30,10 +30,9 @@ class Question:
     """A question to a learner about ``pod`` (``namespace/name``), which the engine answers: ``kind`` is one of
     ``predictions.KINDS``.
 
-    ``ask``: in words, "" = the default. ``tempting``: common wrong answers, of which the first one ``reveals`` a
-    misconception, by its slug; "" = none. ``at``: the stage of the pod's attempt
-    that ends the question, or the ``attempt``; "" = the steps of the part do. ``offered``: the choices when it was
-    asked, None = those at its end.
+    ``ask``: in words, "" = the default. ``tempting``: common wrong answers. ``reveals``: the slug of the misconception
+    that the first of them shows, "" = none. ``at``: the stage of the pod's attempt that ends the question, or the
+    ``attempt``; "" = the steps of the part do. ``offered``: the choices when it was asked, None = those at its end.
     """
 
     kind: str

@@ -58,7 +58,9 @@ def errors_of(lesson: Lesson, tabs: Iterable[str] | None = None) -> list[FieldEr
         try:
             problems += _part(simulation, part, path)
         except Rejected as refusal:
-            problems += [(path, str(error)) for error in refusal.errors]
+            # A step that was refused is reported at its own path.
+            if not any(where.startswith(f"{path}.") for where, _ in problems):
+                problems += [(path, str(error)) for error in refusal.errors]
             break
     else:
         problems += _pointers(lesson, simulation)

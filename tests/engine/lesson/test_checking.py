@@ -208,6 +208,13 @@ def test_a_known_answer_is_not_asked_as_a_prediction() -> None:
     assert any("the question has no answer" in text for text in problems_in(data))
 
 
+def test_a_refused_step_is_reported_once() -> None:
+    data = example()
+    SPOILT["a step that is refused"][0](data)
+    [problem] = problems_in(data)
+    assert "parts[0].do[0]: this step is refused" in problem
+
+
 def test_a_refused_setup_is_reported() -> None:
     data = example()
     data["setup"].append({"cordon": {"node": "node-z", "on": True}})

@@ -1,21 +1,7 @@
 // A figure in somebody else's page: it tells that page that it is there, and how tall it is.
 
+import { tell, tellHeight } from './embed-talk.js';
 import './figure.js';
 
-const parts = [document.querySelector('.fig'), document.querySelector('.em-foot')];
-let last = 0;
-
-/** A figure has no secret, so anybody may hear it. */
-function tell(type, more) {
-  if (window.parent !== window) window.parent.postMessage({ source: 'scheduler-sandbox', version: 1, type, ...more }, '*');
-}
-
-function measure() {
-  const height = Math.ceil(parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0)) + 2;
-  if (height !== last) tell('resize', { height });
-  last = height;
-}
-
-const sizes = new ResizeObserver(measure);
-for (const part of parts) sizes.observe(part);
+tellHeight([document.querySelector('.fig'), document.querySelector('.em-foot')]);
 tell('ready', { panels: ['figure'], acts: false });

@@ -5,7 +5,7 @@
 
 const SOURCE = 'scheduler-sandbox';
 const VERSION = 1;
-const origins = document.getElementById('app').dataset.origins.split(' ').filter(Boolean);
+const origins = (document.getElementById('app')?.dataset.origins ?? '').split(' ').filter(Boolean); // A figure has no secret, and names none.
 const target = origins.length === 1 ? origins[0] : '*';
 
 /** Types of messages to the page around it. */
@@ -16,6 +16,18 @@ export const ACCEPTED = ['step', 'back', 'go', 'show'];
 export function tell(type, more) {
   if (window.parent === window || !SENT.includes(type)) return;
   window.parent.postMessage({ source: SOURCE, version: VERSION, type, ...more }, target);
+}
+
+/** Tell how tall these parts are together, whenever that changes. Return what observes them. */
+export function tellHeight(parts) {
+  let last = 0;
+  const sizes = new ResizeObserver(() => {
+    const height = Math.ceil(parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0)) + 2;
+    if (height !== last) tell('resize', { height });
+    last = height;
+  });
+  for (const part of parts) sizes.observe(part);
+  return sizes;
 }
 
 /** `acts`: type of a message → function that takes it. */

@@ -1,4 +1,4 @@
-// Files that are chosen or dropped: their texts joined as YAML documents, or a sentence about what is wrong.
+// Files that are chosen or dropped: their texts joined as YAML documents, or a sentence about what is wrong. And files to save.
 
 import { say } from './words.js';
 
@@ -46,4 +46,11 @@ export function filesInto(box, input, most, take, refuse) {
   box.addEventListener('dragover', over, true);
   box.addEventListener('dragleave', ({ relatedTarget }) => { if (!box.contains(relatedTarget)) box.removeAttribute('data-over'); });
   box.addEventListener('drop', (event) => { if (over(event)) bring(event.dataTransfer.files); }, true);
+}
+
+/** Let the browser save a blob as a file. */
+export function save(blob, name) {
+  const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

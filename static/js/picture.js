@@ -2,6 +2,7 @@
 
 import { plotly, token } from './charts.js';
 import { drawn } from './drawing.js';
+import { save } from './files.js';
 
 const SCALE = 2; // pixels of a PNG for each pixel of the page
 const MOST = 16000; // pixels that a side of a canvas may have
@@ -33,12 +34,6 @@ async function png({ text, width, height }) {
   const pen = canvas.getContext('2d');
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done) => { canvas.toBlob(done, 'image/png'); });
-}
-
-function save(blob, name) {
-  const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
 async function take(button) {

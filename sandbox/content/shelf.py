@@ -8,7 +8,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from sandbox.runtime.local import local
-from scheduler_engine.lesson import Lesson, load_lessons, read_lesson
+from sandbox.words.say import say
+from scheduler_engine.lesson import Lesson, Part, load_lessons, predictions, read_lesson
 from scheduler_engine.lesson.daily import daily, daily_text, seed_of
 from scheduler_engine.scenario import FOLDER
 from scheduler_engine.scenario.yaml_file import FILE_LIMITS
@@ -21,6 +22,8 @@ PRACTICE = "practice"
 """The shelf of rounds of practice. Each is drawn when it is opened, by its name."""
 OWN = "own"
 """The shelf of an uploaded lesson."""
+MOST_NAMED = 80
+"""Characters of the name of a part."""
 UPLOADED_IN_CACHE = 16
 """Uploaded lessons in the cache."""
 WAYS_BACK = {
@@ -91,3 +94,11 @@ def next_lesson(slug: str) -> Lesson | None:
     placed = lessons().get(slug)
     row = [] if placed is None else shelf(placed.shelf)
     return next((after for before, after in pairwise(row) if before.slug == slug), None)
+
+
+def part_name(part: Part) -> str:
+    """Return what a part is about: its title, its task, its question, its button, or that it is a text to read."""
+    asked = predictions.asked(part.question) if part.question else ""
+    task = say("lesson.part-task") if part.task else ""
+    name = part.title or task or asked or part.say or say("lesson.part-text")
+    return name if len(name) <= MOST_NAMED else f"{name[: MOST_NAMED - 1].rstrip()}…"

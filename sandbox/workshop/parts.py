@@ -16,18 +16,15 @@ from statistics import median
 from typing import Any
 from uuid import UUID
 
-from sandbox.content.shelf import lessons
+from sandbox.content.shelf import lessons, part_name
 from sandbox.storage.models import Guess, Study
 from sandbox.words.say import say
 from sandbox.workshop.addresses import look_paths
 from sandbox.workshop.models import Seat
 from sandbox.workshop.progress import outline_of
-from scheduler_engine.lesson import Part, predictions
 
 SHADES = 4
 """Shades of a cell, from 1 for few to this for the most in its column; 0 for nothing."""
-MOST_NAMED = 80
-"""Characters of the name of a part."""
 MINUTE = 60
 
 
@@ -195,21 +192,6 @@ def part_names(place: Place) -> list[str]:
     """Return a name for each part of the lesson of a place. Of a lesson on no shelf only its tasks are known."""
     placed = None if place.study.text else lessons().get(place.study.slug)
     if placed is not None:
-        return [_short(_name(part)) for part in placed.lesson.parts]
+        return [part_name(part) for part in placed.lesson.parts]
     parts, tasks = place.outline
-    return [say("room.part-task") if number in tasks else "" for number in range(parts)]
-
-
-def _name(part: Part) -> str:
-    """Return what a part is about: its title, its task, its question, its button, or that it is a text to read."""
-    if part.title:
-        return part.title
-    if part.task:
-        return say("room.part-task")
-    if part.question:
-        return predictions.asked(part.question)
-    return part.say or say("room.part-text")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_NAMED else f"{text[: MOST_NAMED - 1].rstrip()}…"
+    return [say("lesson.part-task") if number in tasks else "" for number in range(parts)]

@@ -9,7 +9,6 @@ from django.views.decorators.http import require_safe
 from sandbox.changes.opening import open_written
 from sandbox.content.drafts import ELEMENTS, NEW, start_text
 from sandbox.content.shelf import shelf
-from sandbox.limits.quotas import OverQuota
 from sandbox.runtime.local import local
 from sandbox.web.access import public_form
 from sandbox.web.numbers import whole_number
@@ -48,8 +47,6 @@ def write(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest) -> HttpResponse:
     """Create a sandbox of the lesson in ``text``, with the part ``part`` (from 0) open. List errors by line."""
     text, part = request.POST.get("text", ""), whole_number(request.POST.get("part", "0"), 5)
-    if len(text) > LONGEST_LESSON:
-        raise OverQuota(say("lesson.long", most=LONGEST_LESSON, length=len(text)), 413)
     try:
         sandbox, token, parts = open_written(text, part or 0)
     except Rejected as error:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sandbox.content.shelf import part_name
 from sandbox.panels import TABS
 from sandbox.runtime.local import local
 from sandbox.storage.models import LONGEST_TITLE, printable
@@ -18,7 +19,7 @@ from sandbox.worker.lessons.answers import question_data, question_text
 from sandbox.worker.lessons.desk import Desk
 from sandbox.worker.live import Live
 from scheduler_engine.errors import NothingToDo, Rejected
-from scheduler_engine.lesson import Lesson, Part, Question, comes_true, errors_of, read_lesson
+from scheduler_engine.lesson import Lesson, Question, comes_true, errors_of, read_lesson
 from scheduler_engine.lesson.practice import practice, practice_text, round_of
 from scheduler_engine.scenario import command_of
 from scheduler_engine.scenario.priority_numbers import gives_numbers
@@ -78,10 +79,9 @@ class LessonAnswer:
 
 @dataclass(frozen=True, slots=True)
 class WrittenPart:
-    """A part of a lesson for its author. ``kind``: what the learner does. ``line``: where it starts in the file."""
+    """A part of a lesson for its author. ``line``: where it starts in the file."""
 
-    title: str
-    kind: str
+    name: str
     line: int
 
 
@@ -95,22 +95,10 @@ def lesson_read(live: Live, position: Position, text: str, name: str) -> Learned
 def lesson_written(live: Live, position: Position, text: str) -> tuple[Learned, list[WrittenPart]]:
     """Return the lesson of a file after testing it, and its parts. Raises ``Rejected`` as ``lesson_read`` does."""
     lesson = _tested(text, "lesson.yaml")
-    parts = [
-        WrittenPart(part.title, _kind(part), lesson.line_of(f"parts[{number}]"))
-        for number, part in enumerate(lesson.parts)
+    lines = (lesson.line_of(f"parts[{number}]") for number in range(len(lesson.parts)))
+    return _outlined(lesson), [
+        WrittenPart(part_name(part), line) for part, line in zip(lesson.parts, lines, strict=True)
     ]
-    return _outlined(lesson), parts
-
-
-def _kind(part: Part) -> str:
-    """Return what a part asks for: the end of a key of ``say("write.kind-…")``."""
-    if part.task:
-        return "task"
-    if part.question:
-        return "predict" if part.predicts else "question"
-    if part.figure:
-        return "figure"
-    return "steps" if part.do else "text"
 
 
 def _tested(text: str, name: str) -> Lesson:

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from html import unescape
 from inspect import unwrap
 from typing import Any
 
@@ -22,6 +21,7 @@ from sandbox.storage.models import Sandbox, Study
 from sandbox.web.views import learning, pages
 from scheduler_engine.lesson.model import Lesson
 from scheduler_engine.scenario import command_of
+from tests.html import words
 
 pytestmark = pytest.mark.django_db
 
@@ -53,10 +53,6 @@ def end(path: str, lesson: Lesson, skipped: bool = False) -> str:
     progress = {"skipped": [0]} if skipped else {}
     Study.objects.filter(sandbox=sandbox_at(path)).update(part=len(lesson.parts), progress=json.dumps(progress))
     return str(Client().get(f"{path}panel/lesson/").content.decode())
-
-
-def words(html: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
 def play(path: str, *steps: dict[str, Any]) -> None:

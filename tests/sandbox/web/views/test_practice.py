@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 
 import pytest
 from django.test import Client
@@ -11,6 +10,7 @@ from django.test import Client
 from sandbox.limits import quotas, ratelimit
 from sandbox.storage.models import Sandbox, Study
 from scheduler_engine.lesson.practice import LEVELS, PARTS, TOPICS, Round, practice
+from tests.html import words
 from tests.questions import parts_of
 
 pytestmark = pytest.mark.django_db
@@ -40,10 +40,6 @@ class Learner:
 
     def panel(self) -> str:
         return self.client.get(f"{self.path}panel/lesson/").content.decode()
-
-
-def words(html: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
 def follows(html: str) -> list[tuple[str, str]]:

@@ -16,13 +16,10 @@ from sandbox.content.shelf import shelf
 from sandbox.runtime.local import local
 from sandbox.storage.models import Sandbox, Study
 from sandbox.worker.jobs.teaching import LONGEST_LESSON
+from tests.html import words
 
 pytestmark = pytest.mark.django_db
 TEXT = start_text(ELEMENTS) or ""
-
-
-def words(html: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
 @pytest.mark.parametrize("start", ["", ELEMENTS, "three-queues"])
@@ -78,7 +75,7 @@ def test_errors_have_lines_and_create_nothing() -> None:
 
 def test_a_text_that_is_too_long_is_refused() -> None:
     answer = Client().post("/write/run/", {"text": "a" * (LONGEST_LESSON + 1)})
-    assert answer.status_code == 413
+    assert answer.status_code == 422
     assert "the limit is 200000" in words(answer.content.decode())
 
 

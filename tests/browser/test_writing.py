@@ -102,7 +102,7 @@ def test_errors_stand_at_their_lines_and_the_lesson_before_stays(
     row = TEXT[: TEXT.index("- title: A task")].count("\n")
     page.locator("#write-errors .err-go").wait_for()
     assert f"{row + 1}:3" in text(page, "#write-errors")
-    assert "The lesson beside is the one without these errors." in text(page, "#write-errors")
+    assert "You still see the last lesson without errors." in text(page, "#write-errors")
     assert page.evaluate("ace.edit('write-editor').session.getAnnotations().map(each => each.row)") == [row]
     assert part(page) == "0"
     page.locator("#write-errors .err-go").click()

@@ -31,8 +31,18 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
             f"spec.minResources.memory: Invalid value: \"\": spec.minResources.memory in body should match '{AMOUNT}'",
         ],
     ),
+    "a fraction": (
+        {"minResources": {"cpu": 1.5}},
+        [
+            'spec.minResources.cpu: Invalid value: "number": '
+            'spec.minResources.cpu in body must be of type integer,string: "number"',
+            '<nil>: Invalid value: "": "spec.minResources.cpu" must validate at least one schema (anyOf)',
+            'spec.minResources.cpu: Invalid value: "number": '
+            'spec.minResources.cpu in body must be of type integer: "number"',
+        ],
+    ),
     "a group that says nothing": ({}, []),
-    "a whole number and a quantity": ({"minResources": {"cpu": 2, "memory": "1Gi"}}, []),
+    "a whole number and a quantity": ({"minResources": {"cpu": 2, "memory": "1Gi", "example.com/fpga": 2.0}}, []),
 }
 
 

@@ -13,6 +13,7 @@ from sandbox.web.presets.expressions import EXAMPLES
 from sandbox.words.say import say
 from scheduler_engine.config.schema import EXPRESSION_API, EXPRESSION_ARGS, TYPE_META, declares_expressions
 from scheduler_engine.errors import Rejected
+from scheduler_engine.framework.extension_points import EXTENSION_POINTS
 
 FIELDS = tuple(name for name in EXPRESSION_ARGS.fields if name not in TYPE_META)
 """The arguments that have controls, in their order."""
@@ -86,13 +87,28 @@ def _replace(profile: Manifest, name: str | None, new: str | None) -> None:
 def _write(profile: Manifest, argument: str, value: str) -> None:
     """Set one expression or message, or remove it for an empty value."""
     at, _, field = argument.partition(".")
-    args = _entry(profile, at)["args"]
+    entry = _entry(profile, at)
+    args = entry["args"]
     if field not in FIELDS:
         raise Rejected(say("errors.no-row"))
     if value:
         args[field] = number(value) if EXPRESSION_ARGS.fields[field].type == "int64" else value
+        _enable(profile, entry.get("name"), field)
     else:
         args.pop(field, None)
+
+
+def _enable(profile: Manifest, name: str | None, point: str) -> None:
+    """Enable a plugin at the point of an expression too, if the profile enables it at other points one by one."""
+    if point not in EXTENSION_POINTS or not name:
+        return
+    listed = [at for at in (profile.get("plugins") or {}) if _is_listed(profile, at, name)]
+    if listed and "multiPoint" not in listed and point not in listed:
+        append_named(profile, point, "enabled", {"name": name})
+
+
+def _is_listed(profile: Manifest, point: str, name: str | None) -> bool:
+    return any(item.get("name") == name for item in named(profile, point, "enabled"))
 
 
 def _weigh(profile: Manifest, at: str, value: str) -> None:
@@ -100,7 +116,7 @@ def _weigh(profile: Manifest, at: str, value: str) -> None:
     name = _entry(profile, at).get("name")
     for point in ("score", "multiPoint"):
         items = named(profile, point, "enabled")
-        if any(item.get("name") == name for item in items):
+        if _is_listed(profile, point, name):
             weight = {"weight": number(value)} if value else {}
             changed = [{"name": name} | weight if item.get("name") == name else item for item in items]
             put_named(profile, point, "enabled", changed)

@@ -37,6 +37,11 @@ def _spec_rules(spec: Data) -> Errors:
         path = f"spec.minResources.{name}"
         if isinstance(amount, str) and not _AMOUNT.fullmatch(amount):
             yield invalid(path, amount, f"{path} in body should match '{AMOUNT}'")
+        if isinstance(amount, float) and not amount.is_integer():
+            # The schema says twice that it is a whole number or a text, so a fraction breaks three rules.
+            yield invalid(path, "number", f'{path} in body must be of type integer,string: "number"')
+            yield invalid("<nil>", "", f'"{path}" must validate at least one schema (anyOf)')
+            yield invalid(path, "number", f'{path} in body must be of type integer: "number"')
 
 
 def pod_group_update(old: Data, new: Data) -> Errors:

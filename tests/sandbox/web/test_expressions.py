@@ -56,6 +56,15 @@ def test_controls_change_the_entry_and_where_it_is_enabled() -> None:
     assert changed(before, "remove-expression:0", "1") == {"schedulerName": "default-scheduler"}
 
 
+def test_an_expression_runs_though_its_plugin_is_enabled_point_by_point() -> None:
+    before = declaring(filter="true")
+    before["profiles"][0]["plugins"] = {"filter": {"enabled": [{"name": "Own"}]}}
+    scored = edit(before, 0, "expression:0.score", "1", DEFAULT_RULES)
+    worded = changed(scored, "expression:0.message", "no")
+    assert worded["plugins"] == {point: {"enabled": [{"name": "Own"}]} for point in ("filter", "score")}
+    assert controls(load_configuration(scored), 0, Refusal(), DEFAULT_RULES)["own"][0]["weight"] == 1
+
+
 @pytest.mark.parametrize(
     "control",
     [

@@ -13,7 +13,16 @@ from typing import Any
 
 from scheduler_engine.api.fields import TYPES, Field, absent_fields
 from scheduler_engine.api.times import is_time
-from scheduler_engine.config.schema import CONFIGURATION, PLUGIN_ARGS, PLUGIN_CONFIG, RAW, ListOf, MapOf, Struct
+from scheduler_engine.config.schema import (
+    CONFIGURATION,
+    EXTENDER,
+    PLUGIN_ARGS,
+    PLUGIN_CONFIG,
+    RAW,
+    ListOf,
+    MapOf,
+    Struct,
+)
 from scheduler_engine.importing.kept import (
     ANNOTATIONS,
     DEFAULTS,
@@ -25,6 +34,7 @@ from scheduler_engine.importing.kept import (
     STAND_IN_SOURCE,
     STAND_INS,
 )
+from scheduler_engine.plugins.expressions import SCHEME
 from scheduler_engine.versions import Rules
 
 Manifest = dict[str, Any]
@@ -51,7 +61,8 @@ DROPPED = {
 """Field → its notice; all others share one."""
 LONGEST_FIELD = 60
 """The most characters of the path of an unknown field."""
-EXTENDER = {"urlPrefix": "https://extender.example"}
+REAL_EXTENDER = {"urlPrefix": "https://extender.example"}
+KEYS = "tlsConfig"
 NEVER_READ = ("clientConnection",)
 """Fields of a scheduler's configuration."""
 
@@ -215,13 +226,20 @@ def _keep_verdict(pod: Manifest) -> None:
 def trimmed_configuration(configuration: Manifest) -> Manifest:
     """Return a KubeSchedulerConfiguration without connection settings, and without fields that no plugin here reads.
 
-    Extenders are refused as such; their addresses and keys are not needed for that.
+    Real extenders are refused as such; their addresses and keys are not needed for that. Simulated ones are kept.
     """
     kept = {name: item for name, item in configuration.items() if name not in NEVER_READ}
     result: Manifest = _configured(kept, CONFIGURATION)
     if isinstance(configuration.get("extenders"), list):
-        result["extenders"] = [EXTENDER for _ in configuration["extenders"]]
+        result["extenders"] = [_extender(item) for item in configuration["extenders"]]
     return result
+
+
+def _extender(extender: Any) -> Any:
+    simulated = isinstance(extender, dict) and str(extender.get("urlPrefix")).startswith(SCHEME)
+    if not simulated or not isinstance(extender.get("simulated"), dict):
+        return REAL_EXTENDER
+    return _configured({name: item for name, item in extender.items() if name != KEYS}, EXTENDER)
 
 
 def _configured(value: Any, kind: Any) -> Any:

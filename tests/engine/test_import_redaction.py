@@ -156,6 +156,17 @@ def test_extenders_are_refused_without_saying_where_they_are() -> None:
     assert "asks no extenders" in result.skipped[0].reason
 
 
+def test_simulated_extenders_come_in_without_keys() -> None:
+    simulated = {"urlPrefix": "simulated://gpus", "filterVerb": "filter", "simulated": {"filter": "node.name == 'a'"}}
+    version = "kubescheduler.config.k8s.io/v1"
+    configuration = {"apiVersion": version, "kind": "KubeSchedulerConfiguration"}
+    result = imported(*objects(), configuration | {"extenders": [simulated | {"tlsConfig": {"keyData": "enExcXo="}}]})
+    assert result.configuration is not None
+    assert result.configuration["extenders"] == [simulated]
+    mixed = imported(*objects(), configuration | {"extenders": [simulated, {"urlPrefix": "https://zq1qz"}]})
+    assert mixed.configuration is None
+
+
 # --- stand-ins --------------------------------------------------------------------------------------------------------
 
 

@@ -34,7 +34,6 @@ LANES = {
     "": "inspector.waiting",
     "inFlight": "inspector.being-scheduled",
     "unschedulablePods": "inspector.unschedulable",
-    "errorBackoffQ": "inspector.error-backoff",
     "gated": "inspector.gated",
 }
 ENDED = {"Succeeded": "inspector.succeeded", "Failed": "inspector.failed"}

@@ -9,12 +9,14 @@ import pytest
 from sandbox.panels import PANELS, View, World
 from sandbox.panels.explain import explain_score
 from sandbox.panels.inspector.panel import stats
+from sandbox.panels.queues.panel import stats as queues
 from sandbox.panels.sentence.panel import stats as sentence
 from scheduler_engine import commands
 from scheduler_engine.scenario import FOLDER, load_scenario
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import ZONE, make_node, make_pod
 from scheduler_engine.trace import events as ev
+from tests.engine.expression_plugin import declaring
 from tests.installed import SCENARIOS
 from tests.sandbox import traces
 from tests.sandbox.scenarios import panel_html, world_after, world_of
@@ -193,6 +195,15 @@ def test_a_gain_never_comes_with_a_reason_against_it_alone() -> None:
 )
 def test_a_pod_says_where_it_is(world: World, pod: str, state: str) -> None:
     assert stats(world, View(pod=pod))["state"] == state
+
+
+def test_a_pod_that_failed_by_an_error_is_in_the_lane_that_the_queues_show() -> None:
+    simulation = Simulation(configuration=declaring(filter="node.spec.missing == 1"))
+    simulation.execute(commands.Apply((make_node("n1").obj(), make_pod("p").obj())))
+    simulation.execute(commands.PodCycle())
+    world = World.fold(simulation.recorder.entries)
+    assert [lane["id"] for lane in queues(world, View())["lanes"] if lane["cards"]] == ["errorBackoffQ"]
+    assert stats(world, View(pod="default/p"))["state"] == "in errorBackoffQ"
 
 
 @pytest.mark.parametrize(

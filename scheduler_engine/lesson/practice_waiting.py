@@ -210,5 +210,6 @@ def preemption(draw: Random, level: int, number: int, simulation: Simulation) ->
     lowest = sorted((each for each in simulation.api.pods() if each.node_name), key=lambda each: each.priority)
     tempting, question = [each.key for each in lowest], Question("victims", f"default/{name}", at="PostFilter")
     facts, manifest = list_nodes(simulation, cpu, _with_priorities), pod_with(name, app, milli, [trait])
-    lowest_first = "the-lowest-priority-is-the-victim"
-    return asked(simulation, manifest, [trait], question, facts, tempting, steps, reveals=lowest_first)
+    # Nobody leaves for a patient pod: naming a victim is not an error about which one.
+    shown = "higher-priority-always-preempts" if chosen == PATIENT else "the-lowest-priority-is-the-victim"
+    return asked(simulation, manifest, [trait], question, facts, tempting, steps, reveals=shown)

@@ -25,12 +25,13 @@ from sandbox.workshop.questions import (
     is_right,
     latest,
     shown_answers,
+    turnout,
     waits_for,
 )
-from sandbox.workshop.room import current, seats_of
+from sandbox.workshop.room import current, seats_of, sendings
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
-    "trainer": ("plan", "controls", "lessons", "asked", "inquiries", "stuck", "board"),
+    "trainer": ("plan", "controls", "sendings", "lessons", "asked", "inquiries", "stuck", "board"),
     "projector": ("corner", "shown", "asked", "inquiries"),
     "participant": ("strip", "desk", "asked", "inquiries"),
 }
@@ -62,6 +63,7 @@ def asked(access: RoomAccess) -> dict[str, Any]:
     chosen_to_show = {bar.choice for bar in all_bars if bar.choice.casefold() in keys}
     if free and access.role != "trainer":
         all_bars = [bar for bar in all_bars if bar.choice in chosen_to_show]
+    answered, of = turnout(question)
     shown, others = for_projector(all_bars) if access.role == "projector" else (all_bars, [])
     return {
         "free": free,
@@ -71,8 +73,8 @@ def asked(access: RoomAccess) -> dict[str, Any]:
         "bars": shown,
         "others": others,
         "waits": waits_for(access.room, question) if access.role == "trainer" else "",
-        "answered": question.answers.filter(participant__removed=None).count(),
-        "of": access.room.people.count(),
+        "answered": answered,
+        "of": of,
         "choices": json.loads(question.choices),
         "has_answered": answer is not None,
         "answer": chosen,
@@ -93,6 +95,7 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
         "looked": looked,
         **_inquiries(access),
         "plan": plan.overview(access.room),
+        "sendings": sendings(access.room),
         "own_lessons": list(access.room.lessons.order_by("number").defer("text", "learned")),
     }
 

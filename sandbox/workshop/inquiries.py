@@ -103,6 +103,11 @@ def _present(room: Workshop) -> QuerySet[Inquiry]:
     return Inquiry.objects.filter(workshop=room, hidden=False, participant__removed=None)
 
 
+def present(room: Workshop) -> list[InquiryView]:
+    """Return the questions that pages show, in the order in which they were asked."""
+    return sorted(listed(room, None, by_votes=False), key=lambda view: view.key)
+
+
 def listed(room: Workshop, looking: Participant | None, by_votes: bool) -> list[InquiryView]:
     """Return the questions that pages show, open ones first; by votes, or in the order in which they were asked."""
     votes = Count("voters", filter=Q(voters__removed=None))
@@ -112,8 +117,8 @@ def listed(room: Workshop, looking: Participant | None, by_votes: bool) -> list[
         InquiryView(
             key=row.pk,
             text=row.text,
-            name=row.participant.name,
-            votes=row.count,
+            name=row.participant.name if row.participant else "",
+            votes=row.count + row.votes_before,
             mine=looking is not None and row.participant_id == looking.pk,
             voted=row.pk in voted,
             answered=row.answered is not None,

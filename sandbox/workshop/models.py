@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils import timezone
 
 from sandbox.storage.models import LONGEST_TITLE, Sandbox
 from sandbox.storage.shared_text import SharedText
@@ -52,6 +53,18 @@ class Workshop(models.Model):
     def people(self) -> models.QuerySet[Participant]:
         """The participants in the room. Removed ones stay in ``participants``, for the results."""
         return self.participants.filter(removed=None)
+
+
+class Sending(models.Model):
+    """A source that the trainer sent to everybody."""
+
+    workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="sendings")
+    source = SharedText()
+    """The source, as JSON text; see sources.py."""
+    at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.at}"
 
 
 class OwnLesson(models.Model):
@@ -159,6 +172,9 @@ class Question(models.Model):
     shown = SharedText(blank=True, default="", db_default="")
     """The free answers that the projector shows, as JSON text, or empty."""
 
+    earlier = SharedText(blank=True, default="", db_default="")
+    """The answers from before the room was opened from its file, as JSON text, or empty; see questions.Earlier."""
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workshop", "number"], name="one_question_per_number")]
 
@@ -190,7 +206,8 @@ class Inquiry(models.Model):
     """A participant's question to the trainer. Others in the room can vote for it."""
 
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="inquiries")
-    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="inquiries")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, null=True, related_name="inquiries")
+    """None: it comes from the room's file, which names nobody."""
     text = models.CharField(max_length=INQUIRY_CHARACTERS)
     asked = models.DateTimeField(auto_now_add=True)
     answered = models.DateTimeField(null=True)
@@ -198,6 +215,8 @@ class Inquiry(models.Model):
     hidden = models.BooleanField(default=False)
     """True: no page shows it any more."""
     voters = models.ManyToManyField(Participant, related_name="votes")
+    votes_before = models.PositiveIntegerField(default=0, db_default=0)
+    """The votes in the room's file."""
 
     class Meta:
         verbose_name_plural = "inquiries"

@@ -148,6 +148,11 @@ def kind_of(row: Data) -> str:
     return next(key for key in KINDS if key in row)
 
 
+def asks(row: Data) -> bool:
+    """Return True if a row asks a question."""
+    return KINDS[kind_of(row)].asks
+
+
 @dataclass(slots=True)
 class PlanState:
     """How far a plan has run, as it is stored. ``count``: how many rows were run, again or not.
@@ -305,6 +310,6 @@ def describe(row: Data) -> str:
 def described(room: Workshop) -> list[str]:
     """Return the title of each row, or what it does; of a question its words."""
     return [
-        row.get("title") or (describe(row) if KINDS[kind_of(row)].asks else KINDS[kind_of(row)].what(room, row))
+        row.get("title") or (describe(row) if asks(row) else KINDS[kind_of(row)].what(room, row))
         for row in rows_of(room)
     ]

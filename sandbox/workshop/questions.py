@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,10 @@ MOST_PROJECTED = 12
 """Bars on a projector: the last row of seats must be able to read them."""
 LONGEST_ASK, LONGEST_CHOICE = 300, 120
 NO_CHOICES = "[]"
+NOT_YET = 10**9
+"""More entries than a trace has: a question since then has no answer."""
+Given = tuple[list[str], int]
+"""The choices of an answer, and how many people gave it."""
 NONE = say("room.none-of-them")
 """The text for an answer without a choice."""
 WAITS = {
@@ -91,7 +95,7 @@ def with_choices(text: str, choices: Sequence[str], right: Sequence[str] = (), m
         raise Rejected(errors)
     known, starred = list(dict.fromkeys(offered)), set(map(line, right))
     correct = [choice for choice in known if choice in starred]
-    return Question(ask=question, choices=_json(known), right=_json(correct), many=many and bool(known))
+    return Question(ask=question, choices=as_json(known), right=as_json(correct), many=many and bool(known))
 
 
 def predict(room: Workshop, kind: str, pod: str = "") -> Question:
@@ -110,7 +114,7 @@ def prediction(room: Workshop, kind: str, pod: str = "") -> Question:
     if not offer.choices:
         raise Rejected(say("room.no-choices"))
     put = {"kind": kind, "pod": offer.pod, "since": offer.since, "state": place.position.state}
-    return Question(ask=offer.ask, choices=_json(offer.choices), many=offer.many, prediction=json.dumps(put))
+    return Question(ask=offer.ask, choices=as_json(offer.choices), many=offer.many, prediction=json.dumps(put))
 
 
 def save(room: Workshop, question: Question) -> Question:
@@ -142,7 +146,7 @@ def answer(question: Question, participant: Participant, chosen: Sequence[str], 
             raise Rejected(_too_late(locked))
         if turn and Answer.objects.filter(question=locked, participant=participant, page=page, turn__gt=turn).exists():
             return
-        fields = {"chosen": _json(known), "page": page, "turn": turn}
+        fields = {"chosen": as_json(known), "page": page, "turn": turn}
         Answer.objects.update_or_create(question=locked, participant=participant, defaults=fields)
     notify_room(question.workshop_id)
 
@@ -176,7 +180,7 @@ def show_answer(room: Workshop, question: Question, text: str, on: bool) -> None
         # The first spelling of equal answers may have changed since the page was shown.
         if not is_free(locked) or not key <= {bar.choice.casefold() for bar in bars(locked)}:
             raise Rejected(say("room.no-such-answer"))
-        locked.shown = _json(sorted(shown | key if on else shown - key))
+        locked.shown = as_json(sorted(shown | key if on else shown - key))
         locked.save(update_fields=["shown"])
     notify_room(room.pk)
 
@@ -222,7 +226,7 @@ def reveal(room: Workshop, question: Question) -> None:
         result = outcome(room, question)
         if result is None:
             raise Rejected(_not_yet(question))
-        question.right, question.why = _json(result.right), _json(result.why)
+        question.right, question.why = as_json(result.right), as_json(result.why)
     question.revealed = question.revealed or timezone.now()
     question.over = question.over or timezone.now()
     question.save()
@@ -232,10 +236,17 @@ def reveal(room: Workshop, question: Question) -> None:
 def outcome(room: Workshop, question: Question) -> Outcome | None:
     """Return what the scheduler did after a prediction, None if nothing yet. Raise ``Rejected`` or ``EngineError``."""
     put = json.loads(question.prediction)
-    sandbox = current(None, room).sandbox
+    if "known" in put:  # The room was opened from a file. The scheduler had answered in the room that wrote it.
+        return Outcome(tuple(put["known"]["right"]), put["known"]["why"])
+    seat = current(None, room)
+    sandbox = seat.sandbox
     if sandbox is None:
         return None
-    forked = _forked(sandbox, put.get("state", 0))  # Questions of older versions have no state.
+    forked: tuple[int, int] | None
+    if put.get("resumed"):  # In the room that wrote the file, the scheduler had not answered when this one begins.
+        forked = _end_of(sandbox, seat.began)
+    else:
+        forked = _forked(sandbox, put.get("state", 0))  # Questions of older versions have no state.
     return engines.now(sandbox, jobs.room_outcome, put["kind"], put["pod"], put["since"], forked)[1]
 
 
@@ -247,6 +258,11 @@ def _forked(sandbox: Sandbox, state: int) -> tuple[int, int] | None:
     if not CommandRecord.objects.filter(pk=state, sandbox=sandbox).exclude(branch=None).exists():
         return None
     return log_of(sandbox.pk).filter(pk__lte=state).order_by("-n").values_list("pk", "n").first() or (0, 0)
+
+
+def _end_of(sandbox: Sandbox, n: int) -> tuple[int, int]:
+    """Return key and number of the ``n``-th command in the log, or of the last one before it."""
+    return log_of(sandbox.pk).filter(n__lte=n).order_by("-n").values_list("pk", "n").first() or (0, 0)
 
 
 def _not_yet(question: Question) -> str:
@@ -266,6 +282,37 @@ def waits_for(room: Workshop, question: Question) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """Answers from before the room was opened from its file, of how many people in the room (``of``)."""
+
+    answers: list[Given]
+    of: int
+
+    def to_text(self) -> str:
+        """Return the JSON text that ``earlier_of`` reads."""
+        return as_json({"answers": self.answers, "of": self.of})
+
+
+def earlier_of(question: Question) -> Earlier:
+    """Return the answers that come from the room's file."""
+    return Earlier(**json.loads(question.earlier or '{"answers": [], "of": 0}'))
+
+
+def answers_of(question: Question) -> list[Given]:
+    """Return the answers of those in the room, after those from its file."""
+    answers = question.answers.filter(participant__removed=None).order_by("pk")
+    now = [(json.loads(text), 1) for text in answers.values_list("chosen", flat=True)]
+    return [*earlier_of(question).answers, *now]
+
+
+def turnout(question: Question) -> tuple[int, int]:
+    """Return how many people have answered, and of how many. Who has answered in an earlier room cannot do so again."""
+    earlier = earlier_of(question)
+    answered = sum(count for _, count in answers_of(question))
+    return answered, earlier.of if earlier.answers else question.workshop.people.count()
+
+
+@dataclass(frozen=True, slots=True)
 class Bar:
     """A choice and the number of participants who chose it. ``right`` is None until the question is revealed."""
 
@@ -280,11 +327,13 @@ def bars(question: Question) -> list[Bar]:
 
     Right answers that were not among the choices come last. If several choices may be right, the last bar is ``NONE``.
     """
-    answers = question.answers.filter(participant__removed=None).order_by("pk")
-    texts = list(answers.values_list("chosen", flat=True))
+    given = answers_of(question)
     if is_free(question):
-        return _groups(texts)
-    counts = Counter(choice for text in texts for choice in displayed(question, json.loads(text)))
+        return _groups(given)
+    counts = Counter[str]()
+    for chosen, count in given:
+        for choice in displayed(question, chosen):
+            counts[choice] += count
     right = displayed(question, json.loads(question.right or "[]")) if question.revealed else []
     known = bool(question.revealed and (question.prediction or right not in ([], [NONE])))
     why = json.loads(question.why or "{}") if question.revealed else {}
@@ -293,11 +342,12 @@ def bars(question: Question) -> list[Bar]:
     return [Bar(name, counts[name], name in right if known else None, why.get(name, "")) for name in names]
 
 
-def _groups(texts: Iterable[str]) -> list[Bar]:
+def _groups(given: Sequence[Given]) -> list[Bar]:
     """Return free answers with their numbers, the most frequent first. Capitals make no difference."""
-    answers = [json.loads(text)[0] for text in texts]
-    counts = Counter(answer.casefold() for answer in answers)
-    first = {answer.casefold(): answer for answer in reversed(answers)}
+    counts = Counter[str]()
+    for (answer,), count in given:
+        counts[answer.casefold()] += count
+    first = {answer.casefold(): answer for (answer,), _ in reversed(given)}
     return [Bar(first[key], count, None, "") for key, count in counts.most_common()]
 
 
@@ -332,5 +382,6 @@ def line(text: str) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
+    """Return a value as JSON text without spaces."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -17,7 +17,7 @@ from sandbox.workshop.board import helped_commands, own_steps
 from sandbox.workshop.models import Answer, Participant, Question, Seat, Workshop
 from sandbox.workshop.parts import Place, part_names, places
 from sandbox.workshop.progress import progress_of
-from sandbox.workshop.questions import NONE, matches, outcome
+from sandbox.workshop.questions import NONE, earlier_of, matches, outcome
 from scheduler_engine.errors import Rejected
 
 log = logging.getLogger(__name__)
@@ -59,16 +59,22 @@ def _of_questions(room: Workshop, people: list[Participant]) -> Iterator[Row]:
             "asked_at": _time(question.asked),
             "revealed_at": _time(question.revealed),
         }
+        for chosen, count in earlier_of(question).answers:
+            who = {"participant": say("room.earlier-people", count=count)}
+            yield who | asked | _judged(question, right, chosen)
         for person in people:
             answer = answers.get((question.pk, person.pk))
             yield _of_person(person) | asked | (_of_answer(question, right, answer) if answer else {})
 
 
 def _of_answer(question: Question, right: list[str] | None, answer: Answer) -> Row:
-    chosen = json.loads(answer.chosen)
+    return _judged(question, right, json.loads(answer.chosen)) | {"answered_at": _time(answer.at)}
+
+
+def _judged(question: Question, right: list[str] | None, chosen: list[str]) -> Row:
     verdict = None if right is None else matches(question, right, chosen)
     mark = "" if verdict is None else "yes" if verdict else "no"
-    return {"answer": _listed(chosen), "right": mark, "answered_at": _time(answer.at)}
+    return {"answer": _listed(chosen), "right": mark}
 
 
 def _expected(room: Workshop, question: Question) -> list[str] | None:

@@ -6,6 +6,7 @@ import json
 import logging
 import secrets
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -30,7 +31,7 @@ from sandbox.worker.live import ReplayFailed
 from sandbox.workshop import sources
 from sandbox.workshop.layers import notify_room
 from sandbox.workshop.lessons import LessonFile, check_limits, fill
-from sandbox.workshop.models import OwnLesson, Participant, Seat, Workshop
+from sandbox.workshop.models import OwnLesson, Participant, Seat, Sending, Workshop
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.shapes import Data
 
@@ -59,12 +60,19 @@ TRAINER = say("room.trainer")
 
 
 def open_room(
-    source: sources.Source, title: str = "", plan: Sequence[Data] = (), files: Sequence[LessonFile] = (), first: int = 0
+    source: sources.Source,
+    title: str = "",
+    plan: Sequence[Data] = (),
+    files: Sequence[LessonFile] = (),
+    first: int = 0,
+    trainers: sources.Source | None = None,
+    fill_in: Callable[[Workshop, list[OwnLesson]], object] = lambda room, lessons: None,
 ) -> tuple[Workshop, str]:
     """Create a room, and return it with the trainer's token. Everybody in it starts with a sandbox of ``source``.
 
     ``plan``: the rows of the plan in a room's file. ``files``: the trainer's own lessons. ``first``: the number of the
-    lesson among them that everybody starts with instead of ``source``, 0 for none.
+    lesson among them that everybody starts with instead of ``source``, 0 for none. ``trainers``: the source of the
+    trainer's own sandbox, None = the same as everybody's. ``fill_in`` adds more to the room in the same transaction.
     """
     check_limits([file.text for file in files])
     token = tokens.new_token()
@@ -80,14 +88,17 @@ def open_room(
         own.append(lesson)
     seat_token = tokens.seat_token(token, 1)
     if first:
-        source, sandbox = sources.of_lesson(own[first - 1]), sources.create_of_lesson(own[first - 1], seat_token)
+        source = sources.of_lesson(own[first - 1])
+    if first and trainers is None:
+        sandbox = sources.create_of_lesson(own[first - 1], seat_token)
     else:
-        sandbox = sources.create(source, seat_token)
+        sandbox = sources.create(trainers or source, seat_token)
     room.title, room.source = printable(title, LONGEST_TITLE) or source["title"], sources.to_text(source)
     with transaction.atomic():
         _save_with_code(room)
         OwnLesson.objects.bulk_create(own)
-        _seat(room, None, token, 1, room.source, sandbox)
+        _seat(room, None, token, 1, sources.to_text(trainers or source), sandbox)
+        fill_in(room, own)
     return room, token
 
 
@@ -172,6 +183,7 @@ def send(room: Workshop, source: sources.Source, to: Iterable[Participant], ever
     with transaction.atomic():
         if everybody:
             Workshop.objects.filter(pk=room.pk).update(latest=text)
+            Sending.objects.create(workshop=room, source=text)
         # Some may have left meanwhile.
         for participant in room.people.select_for_update().filter(pk__in=[one.pk for one in to]).order_by("pk"):
             last = current(participant, room)
@@ -180,6 +192,23 @@ def send(room: Workshop, source: sources.Source, to: Iterable[Participant], ever
                 sent += 1
     notify_room(room.pk)
     return sent
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Something that was sent to everybody. ``at``: None if a room of an older version did not store it."""
+
+    source: sources.Source
+    at: datetime | None
+
+
+def sendings(room: Workshop) -> list[Sent]:
+    """Return what was sent to everybody, in order."""
+    rows = list(room.sendings.order_by("pk"))
+    stored = [Sent(sources.from_text(row.source), row.at) for row in rows]
+    # An older version of the site stores only the last one.
+    older = room.latest and all(row.source != room.latest for row in rows) and sources.from_text(room.latest)
+    return [*stored, Sent(older, None)] if older else stored
 
 
 def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> tuple[int, list[tuple[str, str]]]:

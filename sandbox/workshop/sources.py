@@ -8,6 +8,7 @@
 | ``file`` | ``text``, of a scenario file |
 | ``own`` | ``lesson``, the id of one of the trainer's own lessons |
 | ``copy`` | ``sandbox``, the id of one that is in the state to start from |
+| ``gone`` | ; it was sent, but the room's file does not have it |
 """
 
 from __future__ import annotations

@@ -52,6 +52,7 @@ LIKELY: dict[str, Sequence[str]] = {
     "zone": ("a", "b", "gone"),
     "choices": ("*a\nb", "a\nb\nc"),
     "code": ("{code}",),
+    "anew": ("1",),
 }
 PLACES: dict[str, Sequence[str]] = {
     "panel": tuple(PANELS),

@@ -40,7 +40,7 @@ def create_room(request: HttpRequest, new: shapes.NewRoom) -> Any:
         raise HttpError(422, say("errors.one-of", names=", ".join(chosen)))
     if new.file:
         check_import(len(new.file.encode(errors="replace")))
-        opened, token = files.open_file(new.file, new.title)
+        opened, token = files.open_file(new.file, new.title, new.anew)
     else:
         opened, token = room.open_room(sources.named(new.scenario, new.lesson), new.title)
     access = RoomAccess(opened, token, "trainer")

@@ -25,13 +25,15 @@ To = Annotated[list[Key], Field(max_length=MOST_PARTICIPANTS, description=say("a
 
 class NewRoom(Strict):
     """What everybody starts with: a ``scenario`` or a ``lesson`` of this site, or a ``file``: the text of the file of a
-    room, a lesson or a scenario. With none of them: an empty sandbox.
+    room, a lesson or a scenario. With none of them: an empty sandbox. A room goes on where its file was written;
+    ``anew``: begin its plan again instead.
     """
 
     title: str = Field("", max_length=LONGEST_TITLE)
     scenario: str = ""
     lesson: str = ""
     file: str = ""
+    anew: bool = False
 
 
 class RoomCreated(Schema):

@@ -68,7 +68,11 @@ def _redirect(request: HttpRequest, path: str) -> HttpResponse:
 def _open(request: HttpRequest) -> tuple[Workshop, str]:
     """Open the room, and return it with the trainer's token. Raise ``OverQuota`` or ``Rejected``."""
     title, text = request.POST.get("title", ""), _text(request)
-    return files.open_file(text, title) if text else room.open_room(chosen_source(request), title)
+    return (
+        files.open_file(text, title, request.POST.get("anew") == "1")
+        if text
+        else room.open_room(chosen_source(request), title)
+    )
 
 
 def _text(request: HttpRequest) -> str:

@@ -208,4 +208,4 @@ def test_free_answers_are_in_results_and_the_question_in_the_file(
     assert (row["answer"], row["right"], row["expected"]) == ("'=node-1", "", "")
     text = files.write(Workshop.objects.get(pk=trainer.room.pk))
     assert "- ask: What did you expect?\n" in text
-    assert "node-1" not in text
+    assert "Ada" not in text

@@ -164,7 +164,7 @@ def test_a_plan_without_minutes_is_never_late() -> None:
 def test_the_file_of_a_room_has_the_plan(planner: Person) -> None:
     assert yaml.safe_load(files.write(planner.room))["plan"] == ROWS
     run(planner, 4)
-    again = opened(files.write(now(planner)))
+    again = opened(files.write(now(planner)), anew="1")
     assert plan.rows_of(again.room) == ROWS
     assert plan.state_of(again.room).count == 0
 

@@ -20,6 +20,8 @@ BASE: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 LONGEST_COMMENTED = 8000
 """Characters of the longest text whose comments are kept; reading takes a millisecond per forty characters."""
 
+UNWRAPPED = 2**31 - 1
+
 
 class _Dumper(BASE):
     """A dumper without aliases: what is in two places is written twice."""
@@ -44,8 +46,10 @@ _Dumper.add_representer(str, _text)
 
 
 def written(*documents: object) -> str:
-    """Return the documents as YAML, one after the other; "" if there are none."""
-    return str(yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True)) if documents else ""
+    """Return the documents as YAML, one after the other; "" if there are none. As in kubectl, no line is wrapped."""
+    if not documents:
+        return ""
+    return str(yaml.dump_all(documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=UNWRAPPED))
 
 
 def rewritten(text: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

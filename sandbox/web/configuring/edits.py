@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sandbox.panels.configuration.differences import defaults
 from sandbox.web.configuring.expressions import EXPRESSION_EDITS
+from sandbox.web.configuring.extenders import EXTENDER_EDITS
 from sandbox.web.configuring.manifests import Manifest, append_named, named, number, put_member, put_named, set_member
 from sandbox.words.say import say
 from scheduler_engine.config import Configuration, load_configuration
@@ -64,6 +65,9 @@ def edit(manifest: Manifest, profile: int, control: str, value: str, rules: Rule
         raise Rejected(say("errors.no-profile"))
     if name in SETTINGS:
         set_member(result, name, value, before=("profiles",))
+        return result
+    if name in EXTENDER_EDITS:
+        EXTENDER_EDITS[name](result, argument, value)
         return result
     if name in PROFILE_EDITS:
         PROFILE_EDITS[name](profiles, profile, value)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from sandbox.web.presets.extenders import POWER
 from sandbox.web.presets.preset import Preset
 from sandbox.words.say import say
+from sandbox.words.yaml_text import written
 
 HEAD = """\
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -65,18 +67,7 @@ COSCHEDULING = """\
       podGroupRejectPercentage: 10
 """
 SECOND_PROFILE = "- schedulerName: packer\n"
-EXTENDER = """\
-extenders:
-- urlPrefix: simulated://power
-  filterVerb: filter
-  prioritizeVerb: prioritize
-  weight: 2
-  nodeCacheCapable: true
-  simulated:
-    filter: requested.cpu + podRequests.cpu <= allocatable.cpu * 3 / 4
-    message: too little power
-    prioritize: "requested.cpu >= allocatable.cpu ? 0 : 10 - requested.cpu * 10 / allocatable.cpu"
-"""
+EXTENDER = written({"extenders": [POWER.at(POWER.name)]})
 ALL_NODES = "percentageOfNodesToScore: 100\n"
 
 

@@ -23,7 +23,7 @@ from tests.hostile import oddities
 from tests.hostile.likely import LIKELY, PLACES
 from tests.hostile.wire import Answer
 
-DRAWN, RENEWED = 12, 400
+DRAWN, RENEWED = 12, 2000
 """Calls of one operation that are drawn at once, and inputs after which others are drawn."""
 SITE = "http://site"
 NOBODY = {**dict.fromkeys(("sandbox_id", "room_id"), str(UUID(int=0))), "token": "token"}

@@ -40,7 +40,7 @@ RATES = {f"{name}_RATE": "100000" for name in LIMITED}
 ENTRY = re.compile(r"^(?=\d{4}-\d\d-\d\d )", re.MULTILINE)
 TRACE = re.compile(r"Traceback|^\S+ \S+ (?:ERROR|CRITICAL) (?!django.request:)")
 """An error in a log. Django's messages about an answer are checked with the answer."""
-REPORTED_EVERY = 5000
+REPORTED_EVERY = 1000
 THINKS = 0.3
 
 
@@ -162,7 +162,9 @@ async def _strangers(plan: Plan, site: Site, report: Report, room: Callable[[], 
     for one in targets:
         await one.renew()
     forms, methods = await _harvest(targets[0], known)
-    drawer = Drawer(plan.seed, [route for route in known if plan.only in route.path], forms, methods)
+    chosen = [route for route in known if plan.only in f"/{route.path}"]
+    assert chosen, f"no route has {plan.only} in its path"
+    drawer = Drawer(plan.seed, chosen, forms, methods)
     numbers = iter(range(plan.first, plan.first + plan.count))
 
     async def send(target: Targets) -> None:

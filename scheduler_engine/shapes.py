@@ -15,6 +15,8 @@ from scheduler_engine.words import say
 Data = dict[str, Any]
 LONGEST_SHOWN = 60
 """The most characters of a wrong value in its error."""
+EMBEDDED, ONLY = "x-kubernetes-embedded-resource", "x-kubernetes-group-version-kind"
+"""Keywords of a schema: the value is a whole object; the kinds that it may be of."""
 
 
 class Shape(Protocol):
@@ -172,6 +174,27 @@ class MapOf:
 
     def schema(self) -> Data:
         return _about({"type": "object", "additionalProperties": self.item.schema()}, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A whole object, whose fields are checked elsewhere. ``api_version`` and ``kind``: the only ones, "" = any that
+    Kubernetes stores. The schema says so in the words that Kubernetes has for it.
+    """
+
+    about: str = ""
+    api_version: str = ""
+    kind: str = ""
+
+    def problems(self, value: Any, path: str) -> Iterator[FieldError]:
+        return MapOf(Anything()).problems(value, path)
+
+    def schema(self) -> Data:
+        schema: Data = {"type": "object", "additionalProperties": {}, EMBEDDED: True}
+        if self.kind:
+            group, _, version = self.api_version.rpartition("/")
+            schema[ONLY] = [{"group": group, "version": version, "kind": self.kind}]
+        return _about(schema, self.about)
 
 
 @dataclass(frozen=True, slots=True)

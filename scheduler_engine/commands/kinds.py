@@ -14,9 +14,10 @@ from scheduler_engine.api.validation.problems import invalid
 from scheduler_engine.apiserver.admission import SWITCHED
 from scheduler_engine.apiserver.lifecycle import BACKGROUND, POLICIES
 from scheduler_engine.commands.table import OBJECTS, REMOVAL, Command, Spelled, command, wrong_field
+from scheduler_engine.config.schema import API_VERSION, KIND
 from scheduler_engine.errors import Rejected
 from scheduler_engine.framework.faults import ANSWERS
-from scheduler_engine.shapes import Anything, Either, Flag, ListOf, MapOf, Nothing, Number, Text
+from scheduler_engine.shapes import Either, Flag, ListOf, Manifest, MapOf, Nothing, Number, Text
 from scheduler_engine.versions import VERSIONS, gates_text, rules_for
 from scheduler_engine.words import say
 
@@ -41,6 +42,10 @@ MANAGERS = "metadata.managedFields"
 
 Kind = Annotated[str, Spelled("kind")]
 Seconds = Annotated[float, Number(least=0, most=MAX_ADVANCE_SECONDS)]
+CONFIGURATION = Either(
+    (Manifest("", API_VERSION, KIND), Nothing()),
+    say("refusals.must-be", what=say("types.mapping") + say("types.or") + say("types.empty")),
+)
 Until = Annotated[int, Number(say("command-parts.until"), whole=True, least=0)]
 
 
@@ -54,7 +59,7 @@ def _some(names: list[str], count: int) -> str:
 class Apply(Command):
     """Create or update the objects in ``manifests``, in this order. If one is refused, nothing changes."""
 
-    manifests: Annotated[tuple[dict[str, Any], ...], ListOf(MapOf(Anything(), say("command-parts.manifest")))]
+    manifests: Annotated[tuple[dict[str, Any], ...], ListOf(Manifest(say("command-parts.manifest")))]
 
     @property
     def named(self) -> str:
@@ -131,7 +136,7 @@ class Replace(Command):
 
     object_kind: Kind
     key: str
-    manifest: dict[str, Any]
+    manifest: Annotated[dict[str, Any], Manifest()]
 
 
 @command("cordon")
@@ -246,7 +251,7 @@ class Run(Command):
 class Configure(Command):
     """Use another KubeSchedulerConfiguration from the next cycle on. null: the default one."""
 
-    configuration: dict[str, Any] | None = None
+    configuration: Annotated[dict[str, Any] | None, CONFIGURATION] = None
 
 
 @command("kubernetes")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from scheduler_engine.config import schema as config
 from scheduler_engine.errors import FieldError
 from scheduler_engine.queue.design_doc import QUEUES
 from scheduler_engine.scenario.expectations import EXPECTATIONS
 from scheduler_engine.scenario.steps import Step
-from scheduler_engine.shapes import Anything, Data, Either, Fields, Flag, ListOf, MapOf, Nothing, Number, Shape, Text
+from scheduler_engine.shapes import Data, Either, Fields, Flag, ListOf, Manifest, MapOf, Nothing, Number, Shape, Text
 from scheduler_engine.versions import VERSIONS
 from scheduler_engine.words import say
 
@@ -31,7 +32,7 @@ KEYS: dict[str, Shape] = {
     "kubernetes": Text(say("scenario-keys.kubernetes"), values=VERSIONS),
     "feature_gates": MapOf(Flag(), say("scenario-keys.feature-gates")),
     "configuration": Either(
-        (MapOf(Anything()), Nothing()),
+        (Manifest("", config.API_VERSION, config.KIND), Nothing()),
         say("scenario-errors.configuration-or-nothing"),
         say("scenario-keys.configuration"),
     ),

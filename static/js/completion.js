@@ -6,14 +6,17 @@ import { say } from './words.js';
 
 const LONGEST = 20_000; // lines; a longer text would make typing slow
 const LETTERS = /[^\s:,[\]{}"'#]/;
+const VERSION = /^kubernetes:\s*["']?(v[\d.]+)/m;
 const HOVER_MS = 350;
 const KEYS = { space: '<kbd>Ctrl</kbd> <kbd>Space</kbd>', help: '<kbd>F1</kbd>', tab: '<kbd>Tab</kbd>' };
 
 const schemas = new Map(); // address → the schema of a version of Kubernetes
 
-/** Return the fields that the sandbox's version has now: somebody may change it while an editor is open. */
-function fields(app) {
-  const url = JSON.parse(app.dataset.schemas)[document.getElementById('panel-toolbar').dataset.kubernetes];
+/** Return the fields that a version has: the sandbox's, which somebody may change, or the one that the text names. */
+function fields(app, editor) {
+  const known = JSON.parse(app.dataset.schemas);
+  const version = app.dataset.kubernetes ? VERSION.exec(editor.getValue())?.[1] : document.getElementById('panel-toolbar').dataset.kubernetes;
+  const url = known[version] ?? known[app.dataset.kubernetes];
   if (!schemas.has(url)) schemas.set(url, json(url).catch((error) => { schemas.delete(url); throw error; }));
   return schemas.get(url);
 }
@@ -24,18 +27,31 @@ async function json(url) {
   return answer.json();
 }
 
-/** The tables of the cluster, loaded when first needed, and again after `forget`. */
+/** The tables of the cluster, loaded when first needed, and again after `forget` or for another sandbox; none without one. */
 function tables(app) {
-  let known = null;
+  let [known, of] = [null, ''];
   return {
-    get: () => { known ??= json(`${app.dataset.base}offers/`).catch(() => { known = null; return {}; }); return known; },
-    forget: () => { known = null; },
+    get() {
+      const { base } = app.dataset;
+      if (!base) return {};
+      if (base !== of) [known, of] = [null, base];
+      known ??= json(`${base}offers/`).catch(() => { known = null; return {}; });
+      return known;
+    },
+    forget() { known = null; },
   };
 }
 
 function place(editor, { row, column }) {
   const { doc } = editor.session;
   return doc.getLength() > LONGEST ? null : placeAt(doc.getAllLines(), row, column);
+}
+
+/** Return whether the cursor is still in the word at this position. */
+function isAt(editor, { row, column }) {
+  const now = editor.getCursorPosition();
+  const typed = editor.session.getLine(row).slice(column, now.column);
+  return now.row === row && now.column >= column && [...typed].every((letter) => LETTERS.test(letter));
 }
 
 function describe({ path, shown, says }) {
@@ -53,9 +69,11 @@ function completer(app, cluster, kind) {
   return {
     identifierRegexps: [LETTERS],
     async getCompletions(editor, session, position, prefix, answer) {
-      const known = await fields(app).catch(() => null);
+      const known = await fields(app, editor).catch(() => null);
       const here = known && place(editor, position);
-      const offers = here ? offersAt(known, await cluster.get(), here, kind) : [];
+      const names = await cluster.get();
+      // Somebody who typed on may be elsewhere by now: there, Enter must not put in what was offered here.
+      const offers = here && isAt(editor, position) ? offersAt(known, names, here, kind) : [];
       const typing = editor.completer.autoShown;
       answer(null, offers.filter(({ live }) => live || !typing).map(({ caption, text, shown, says, more, rank }) => (
         { caption, value: text, meta: shown, docText: says, score: rank, command: more ? 'startAutocomplete' : undefined })));
@@ -79,7 +97,7 @@ function line(app, editor, kind) {
     field.replaceChildren(...(here ? [describe(here)] : []));
     return here;
   };
-  const load = () => fields(app).then((loaded) => { known = loaded; look(); }, () => { field.textContent = say('script.fields-unknown'); });
+  const load = () => fields(app, editor).then((loaded) => { known = loaded; look(); }, () => { field.textContent = say('script.fields-unknown'); });
   load();
   editor.on('focus', load); // The version may have changed since.
   editor.on('changeSelection', look);
@@ -100,7 +118,7 @@ function notes(app, editor, kind, announce) {
   note.setDataProvider(async (event) => {
     const at = event.getDocumentPosition();
     if (at.column >= editor.session.getLine(at.row).length) return;
-    const known = await fields(app).catch(() => null);
+    const known = await fields(app, editor).catch(() => null);
     const here = known && fieldAt(known, place(editor, at), kind);
     if (here) show(here, at, event);
   });

@@ -3,8 +3,8 @@
 import { assist } from './completion.js';
 import { load } from './script.js';
 
-/** Put Ace into the element `id`. It edits the text of `area`. `kind`: of documents that do not name theirs. `assists`: complete fields. */
-export async function yamlEditor(app, id, area, { kind = '', assists = true } = {}) {
+/** Put Ace into the element `id`. It edits the text of `area`. `kind`: of documents that do not name theirs. */
+export async function yamlEditor(app, id, area, { kind = '' } = {}) {
   await load(app.dataset.ace);
   await Promise.all([load(app.dataset.aceYaml), load(app.dataset.aceTools)]);
   const { ace } = window;
@@ -19,7 +19,7 @@ export async function yamlEditor(app, id, area, { kind = '', assists = true } = 
   editor.session.on('change', () => { area.value = editor.getValue(); });
   area.classList.add('vh');
   area.tabIndex = -1;
-  if (assists) assist(app, editor, kind);
+  assist(app, editor, kind);
   return editor;
 }
 

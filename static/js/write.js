@@ -102,6 +102,7 @@ function show(address, api, part) {
   next.addEventListener('load', () => {
     const before = frame;
     [frame, coming] = [next, null];
+    page.dataset.base = new URL(address, location.href).pathname; // The editor completes names of its cluster.
     next.classList.remove('is-behind');
     byId('write-wait').hidden = true;
     if (before) remove(before);
@@ -169,7 +170,7 @@ notice.addEventListener('click', ({ target }) => { if (target.closest('[data-do=
 area.addEventListener('input', changed);
 if (follows) look();
 else run();
-editor = await yamlEditor(page, 'write-editor', area, { assists: false });
+editor = await yamlEditor(page, 'write-editor', area, { kind: page.dataset.kind });
 editor.setReadOnly(follows);
 editor.session.on('change', changed);
 annotate(editor, errors);

@@ -108,7 +108,7 @@ function inLine(stack, line, column) {
 function inValue(stack, typed, more) {
   if (!/^\s*[[{]/.test(typed)) return placeOf(stack, 'value', { ...more, tight: typed === '' });
   const inside = flow(stack, typed.trimStart());
-  return inside && placeOf(inside.frames, inside.at, { ...more, flow: true });
+  return inside && placeOf(inside.frames, inside.at, { ...more, key: undefined, flow: true }); // The key of the line is around it.
 }
 
 /**

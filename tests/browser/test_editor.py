@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.workbench import Eventually, new_sandbox, open_editor, open_example, text
+from tests.browser.workbench import Eventually, new_sandbox, open_editor, open_example, popup, text
 
 HEAD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n"
 NODE = "apiVersion: v1\nkind: Node\nmetadata:\n  name: a\n"
@@ -185,12 +185,6 @@ def test_a_field_shows_its_path_and_its_type(page: Page, offered: Any, written: 
     assert callable(offered)
     values = page.evaluate(FIELD, [written, {}, ""])
     assert (values["path"], values["shown"]) == (path, shown)
-
-
-def popup(page: Page) -> list[str]:
-    """Return the entries in the completion list."""
-    rows = page.locator(".ace_autocomplete:visible .ace_line[aria-label]")
-    return [str(row) for row in rows.evaluate_all("rows => rows.map(row => row.getAttribute('aria-label'))")]
 
 
 def editing(page: Page, written: str) -> None:

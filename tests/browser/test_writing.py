@@ -11,7 +11,7 @@ from playwright.sync_api import FrameLocator, Page, Request
 from sandbox.content.drafts import ELEMENTS, start_text
 from tests.browser.axe import PHONE
 from tests.browser.conftest import Server
-from tests.browser.workbench import Eventually, text
+from tests.browser.workbench import Eventually, popup, text
 
 TEXT = start_text(ELEMENTS) or ""
 SHOWN = ".wr-f iframe:not(.is-behind)"
@@ -111,6 +111,83 @@ def test_errors_stand_at_their_lines_and_the_lesson_before_stays(
     eventually(lambda: outline(page)[-1] == "10 The task")
     assert not page.locator("#write-errors").inner_text()
     assert page.evaluate("ace.edit('write-editor').session.getAnnotations()") == []
+
+
+HEAD = "kind: Lesson\ntitle: t\nparts:\n- text: a\n  "
+POD = "- apply:\n    - kind: Pod\n      spec:\n        "
+POSITIONS = {
+    # "…": and others
+    "the remaining keys of a part": (HEAD + "¦", "title figure look predict question …"),
+    "one command for a step": (HEAD + "do:\n  - ¦", "apply delete patch replace cordon …"),
+    "what may stand beside the command of a step": (HEAD + "do:\n  - pod: {}\n    ¦", "name say refused expect"),
+    "a step in a list of ways": (HEAD + "right:\n    ¦", "apply delete patch …"),
+    "one kind of question": (HEAD + "predict: {lane: default/web, ¦", "ask node tempting reveals at"),
+    "stages": (HEAD + "predict:\n    at: ¦", "Pop Snapshot PreFilter …"),
+    "the expectations": (HEAD + "expect:\n  - ¦", "pod gone nodeOrder count …"),
+    "the fields of one expectation": (HEAD + "expect:\n  - verdict: a\n    ¦", "node passes plugin reason …"),
+    "kinds of objects": (HEAD + "do:\n  - apply:\n    - kind: ¦", "Pod Node Namespace …"),
+    "fields of an object": (
+        HEAD + "do:\n  " + POD + "tolerations:\n        - key: a\n          ¦",
+        "operator value effect tolerationSeconds",
+    ),
+    "an object in braces": (HEAD + "do: [{replace: {manifest: {kind: Node, ¦", "apiVersion metadata spec status"),
+    "names of the running lesson": (HEAD + "do:\n  " + POD + "nodeName: ¦", "n1"),
+    "the kind of a configuration": ("configuration:\n  kind: ¦", "KubeSchedulerConfiguration"),
+    "profiles of a configuration": (
+        "configuration:\n  profiles:\n  - ¦",
+        "schedulerName percentageOfNodesToScore plugins pluginConfig",
+    ),
+    "nothing in a text": (HEAD + "then: >-\n    do: ¦", ""),
+}
+OFFERS = """async (texts) => {
+    const { placeAt } = await import('/static/js/yaml-place.js');
+    const { offersAt } = await import('/static/js/schema.js');
+    const schemas = JSON.parse(document.getElementById('write').dataset.schemas);
+    const schema = await (await fetch(schemas['v1.34'])).json();
+    return texts.map((text) => {
+        const before = text.slice(0, text.indexOf('¦')).split('\\n');
+        const place = placeAt(text.replace('¦', '').split('\\n'), before.length - 1, before.at(-1).length);
+        return offersAt(schema, { nodes: ['n1'] }, place, 'Lesson').map((offer) => offer.caption);
+    });
+}"""
+
+
+def test_the_editor_offers_what_may_stand_at_the_cursor(page: Page) -> None:
+    page.goto("/write/")
+    offered = page.evaluate(OFFERS, [written for written, _ in POSITIONS.values()])
+    found = {case: " ".join(captions) for case, captions in zip(POSITIONS, offered, strict=True)}
+
+    def agrees(case: str, expected: str) -> bool:
+        return found[case].startswith(expected[:-1]) if expected.endswith(" …") else found[case] == expected
+
+    assert {case: found[case] for case, (_, expected) in POSITIONS.items() if not agrees(case, expected)} == {}
+
+
+def test_keys_of_lessons_and_objects_are_completed_by_the_keyboard(
+    page: Page, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("422")
+    write(page, eventually, "")
+    page.evaluate(
+        "text => { const e = ace.edit('write-editor'); e.session.setValue(text); e.navigateFileEnd(); e.focus(); }",
+        HEAD,
+    )
+    for letters, row, key in (("d", "do", "Enter"), ("pod", "pod", "Escape")):
+        page.keyboard.type(letters)
+        eventually(lambda row=row: any(each.startswith(row) for each in popup(page)))
+        page.keyboard.press(key)
+    eventually(lambda: popup(page) == [])
+    assert page.locator("#write-text").input_value() == HEAD + "do:\n  - pod", "Escape changes nothing"
+    for _ in "pod":
+        page.keyboard.press("Backspace")
+    page.evaluate("text => { ace.edit('write-editor').insert(text); }", POD.removeprefix("- "))
+    page.keyboard.type("nodeN")
+    eventually(lambda: any(each.startswith("nodeName") for each in popup(page)))
+    page.keyboard.press("Enter")
+    eventually(lambda: any(each.startswith("node-b") for each in popup(page)))
+    page.keyboard.press("Escape")
+    page.keyboard.press("F1")
+    assert text(page, "#write-editor-line + [role=status]").startswith("spec.nodeName string The node of the pod.")
 
 
 def test_a_file_is_opened_and_saved(page: Page, eventually: Eventually, tmp_path: Path) -> None:

@@ -175,3 +175,9 @@ def count_posts(page: Page, path: str) -> list[str]:
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.post_data or "") if request.url.endswith(path) else None)
     return sent
+
+
+def popup(page: Page) -> list[str]:
+    """Return the entries in the completion list of an editor."""
+    rows = page.locator(".ace_autocomplete:visible .ace_line[aria-label]")
+    return [str(row) for row in rows.evaluate_all("rows => rows.map(row => row.getAttribute('aria-label'))")]

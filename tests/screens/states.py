@@ -120,6 +120,17 @@ def writing(visit: Visit) -> Iterator[Shot]:
     )
     page.locator("#write-errors .err-go").first.wait_for()
     yield Shot("errors", page)
+    page.evaluate(
+        """() => {
+            const editor = ace.edit('write-editor');
+            editor.find('perdict');
+            editor.navigateLineEnd();
+            editor.focus();
+        }"""
+    )
+    page.keyboard.type("\nt")
+    page.locator(".ace_autocomplete").wait_for()
+    yield Shot("keys to complete", page)
 
 
 def importing(visit: Visit) -> Iterator[Shot]:

@@ -105,7 +105,11 @@ def _text(kubernetes: str) -> str:
     return json.dumps(document(rules_for(kubernetes)), ensure_ascii=False, separators=(",", ":"))
 
 
+def digests(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return a part of the address of each version's document, so that a browser may cache it."""
+    return {version: sha256(text.encode()).hexdigest()[:16] for version, text in texts.items()}
+
+
 TEXTS = {version: _text(version) for version in VERSIONS}
 """Version of Kubernetes → the document as text. No feature gate changes a field."""
-DIGESTS = {version: sha256(text.encode()).hexdigest()[:16] for version, text in TEXTS.items()}
-"""Version → part of the document's address, so that a browser may cache it."""
+DIGESTS = digests(TEXTS)

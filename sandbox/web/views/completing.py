@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sandbox.pool import engines
 from sandbox.web.access import Access, reads
 from sandbox.web.schema.document import DIGESTS, TEXTS
+from sandbox.web.schema.lessons import LESSON_DIGESTS, LESSON_TEXTS
 from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 from sandbox.worker import jobs
 from scheduler_engine.lesson.schema import SCHEMAS
 from scheduler_engine.scenario.schema import text_of
 from scheduler_engine.versions import DEFAULT
 
+BY_DIGEST = {
+    digest: texts[version]
+    for texts, digests in ((TEXTS, DIGESTS), (LESSON_TEXTS, LESSON_DIGESTS))
+    for version, digest in digests.items()
+}
 CACHED_FOREVER = "public, max-age=31536000, immutable"
+
+
+def schema_addresses(digests: Mapping[str, str]) -> str:
+    """Return version → address of its schema, as JSON."""
+    return json.dumps({version: reverse("schema", args=[digest]) for version, digest in digests.items()})
 
 
 @require_safe
 def schema(request: HttpRequest, digest: str) -> HttpResponse:
     """Return the current schema of a version. A browser may cache it only under its own digest."""
-    versions = {each: version for version, each in DIGESTS.items()}
-    headers = {"Cache-Control": CACHED_FOREVER} if digest in versions else {}
-    return HttpResponse(TEXTS[versions.get(digest, DEFAULT)], content_type="application/json", headers=headers)
+    headers = {"Cache-Control": CACHED_FOREVER} if digest in BY_DIGEST else {}
+    return HttpResponse(BY_DIGEST.get(digest, TEXTS[DEFAULT]), content_type="application/json", headers=headers)
 
 
 @require_safe

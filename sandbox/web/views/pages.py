@@ -33,6 +33,7 @@ from sandbox.web.schema.document import DIGESTS
 from sandbox.web.shared import NOT_KEPT, same_for_all
 from sandbox.web.styles import styled
 from sandbox.web.views import learning
+from sandbox.web.views.completing import schema_addresses
 from sandbox.web.views.figures import drawn
 from sandbox.web.views.importing import KUBECTL
 from sandbox.words.say import say
@@ -178,7 +179,7 @@ def workbench(request: HttpRequest, access: Access) -> HttpResponse:
         "urls": {
             "base": base,
             "ws": f"/ws{base}",
-            "schemas": json.dumps({name: reverse("schema", args=[digest]) for name, digest in DIGESTS.items()}),
+            "schemas": schema_addresses(DIGESTS),
         },
     }
     return render(request, "workbench.html", context)

@@ -12,9 +12,13 @@ from sandbox.content.shelf import shelf
 from sandbox.runtime.local import local
 from sandbox.web.access import public_form
 from sandbox.web.numbers import whole_number
+from sandbox.web.schema.lessons import LESSON_DIGESTS
+from sandbox.web.views.completing import schema_addresses
 from sandbox.words.say import say
 from sandbox.worker.jobs.teaching import LONGEST_LESSON
 from scheduler_engine.errors import Rejected
+from scheduler_engine.lesson.format import KIND
+from scheduler_engine.versions import DEFAULT
 
 FILE = "file"
 """The start that follows the file of a site on somebody's own machine."""
@@ -39,6 +43,9 @@ def write(request: HttpRequest) -> HttpResponse:
         "file": local.lesson,
         "follows": follows,
         "most": LONGEST_LESSON,
+        "schemas": schema_addresses(LESSON_DIGESTS),
+        "kind": KIND,
+        "kubernetes": DEFAULT,
     }
     return render(request, "write.html", context)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import yaml
 from sandbox.panels.facts.offering import KEYS, NAMES, TABLES
 from sandbox.web.schema.document import document
 from sandbox.web.schema.help import FROM_FORMS, HELP
+from sandbox.web.schema.lessons import LessonTypes, with_lessons
 from sandbox.web.schema.values import SELECTS, SOURCES, VALUES
 from scheduler_engine.api.checking import check_text
 from scheduler_engine.api.fields import TYPES, absent_fields
@@ -18,10 +20,43 @@ from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.config import schema as config
 from scheduler_engine.config.load import load_configuration
 from scheduler_engine.errors import Rejected
+from scheduler_engine.lesson.schema import lesson_schema
+from scheduler_engine.scenario.expectations import ASSERTIONS
+from scheduler_engine.scenario.steps import COMMANDS
+from scheduler_engine.shapes import EMBEDDED, Data
 from scheduler_engine.versions import VERSIONS, known_gates, rules_for
 
 DOCUMENT = document()
 OF_VERSIONS = {version: document(rules_for(version)) for version in VERSIONS}
+
+
+WITH_LESSONS = with_lessons(DOCUMENT)
+
+
+def missing(schema: Data, entry: dict[str, Any], path: str) -> Iterator[str]:
+    """Yield the paths of a JSON Schema whose keys the editors' schema does not have."""
+    schema = LessonTypes().resolved(schema)
+    if schema.get(EMBEDDED):
+        yield from [] if entry.get("embeds") else [path]
+    elif schema.get("type") == "array":
+        yield from missing(schema["items"], entry.get("item", entry), f"{path}[]")
+    elif properties := schema.get("properties"):
+        fields = WITH_LESSONS["types"][entry["type"]]
+        for key, each in properties.items():
+            yield from missing(each, fields[key], f"{path}.{key}") if key in fields else [f"{path}.{key}"]
+
+
+def test_the_editor_of_lessons_has_each_key_of_the_published_schema() -> None:
+    kind = WITH_LESSONS["kinds"]["Lesson"]
+    assert [*missing(lesson_schema(), kind, "")] == []
+    choices = WITH_LESSONS["choices"]
+    assert all(key in WITH_LESSONS["types"][name] for name, of in choices.items() for key in of)
+    assert {len(of) for of in choices.values()} >= {len(ASSERTIONS), len(COMMANDS)}
+
+
+def test_lessons_change_no_kind_and_no_type_of_kubernetes() -> None:
+    for part in ("kinds", "types"):
+        assert WITH_LESSONS[part].items() >= DOCUMENT[part].items()
 
 
 @pytest.mark.parametrize("table", [HELP, VALUES, SOURCES, SELECTS], ids=["help", "values", "sources", "selects"])

@@ -29,6 +29,11 @@ def seat_token(owner_token: str, number: int) -> str:
     return urlsafe_b64encode(sha256(f"seat {number}:{owner_token}".encode()).digest()[:24]).decode()
 
 
+def assistant_token(trainer_token: str, number: int) -> str:
+    """Return the token of assistant ``number`` of a workshop. It is derived, so the trainer's page can link to it."""
+    return urlsafe_b64encode(sha256(f"assistant {number}:{trainer_token}".encode()).digest()[:24]).decode()
+
+
 def code_of(token: str) -> str:
     """Return the four digits of a workshop token, for a person to remember."""
     return f"{int.from_bytes(sha256(b'code:' + token.encode()).digest()[:8]) % 10_000:04}"

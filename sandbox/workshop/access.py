@@ -22,11 +22,12 @@ from sandbox.storage.failures import read_again
 from sandbox.web.access import TOO_OFTEN, RoutedView, problem, readable_body, too_often
 from sandbox.web.errors import RateExceeded
 from sandbox.words.say import say
+from sandbox.workshop import assistants
 from sandbox.workshop.models import Participant, Workshop
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Role = Literal["trainer", "projector", "participant"]
+Role = Literal["trainer", "assistant", "projector", "participant"]
 USED_WITHIN = timedelta(hours=1)
 """How precise ``last_used`` is: it is written at most once in this time."""
 
@@ -60,7 +61,9 @@ def enter(room_id: UUID, token: str) -> RoomAccess | None:
     if secrets.compare_digest(digest, room.beamer_token_hash):
         return RoomAccess(room, token, "projector")
     participant = Participant.objects.filter(workshop=room, token_hash=digest, removed=None).first()
-    return RoomAccess(room, token, "participant", participant) if participant else None
+    if participant is not None:
+        return RoomAccess(room, token, "participant", participant)
+    return RoomAccess(room, token, "assistant") if assistants.find(room, digest) else None
 
 
 def why_gone(room_id: UUID, token: str) -> Literal["removed", "left", "deleted"]:

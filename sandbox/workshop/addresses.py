@@ -29,6 +29,8 @@ def links(request: HttpRequest, access: RoomAccess) -> dict[str, Any]:
         projector = reverse("room", args=[room.pk, tokens.view_token(access.token)])
         result["projector"] = request.build_absolute_uri(projector)
         result["sandbox"] = own_path(access.token, current(None, room))
+    elif access.role == "assistant":
+        result["sandbox"] = watch_path(current(None, room))
     return result
 
 
@@ -52,6 +54,11 @@ def own_path(token: str, seat: Seat) -> str:
     if seat.sandbox_id is None:
         return ""
     return reverse("workbench", args=[seat.sandbox_id, tokens.seat_token(token, seat.number)])
+
+
+def watch_path(seat: Seat) -> str:
+    """Return the path on which others watch a seat; empty while it has no sandbox."""
+    return reverse("workbench", args=[seat.sandbox_id, seat.view_token]) if seat.sandbox_id else ""
 
 
 def look_paths(seat: Seat) -> dict[str, str]:

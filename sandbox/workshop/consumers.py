@@ -130,4 +130,4 @@ def _look(room_id: UUID, token: str, looked: Board) -> tuple[dict[str, str], set
 
 
 def _watched(access: RoomAccess) -> set[UUID]:
-    return set(watched(access.room)) if access.role == "trainer" else set()
+    return set(watched(access.room)) if access.role in ("trainer", "assistant") else set()

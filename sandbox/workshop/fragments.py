@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.template.loader import render_to_string
-from django.urls import reverse
 
 from sandbox.storage import tokens
-from sandbox.workshop import board, inquiries, parts, plan, sources
+from sandbox.workshop import assistants, board, inquiries, parts, plan, sources
 from sandbox.workshop.access import Role, RoomAccess
-from sandbox.workshop.addresses import own_path
-from sandbox.workshop.models import INQUIRY_CHARACTERS, Seat
+from sandbox.workshop.addresses import own_path, watch_path
+from sandbox.workshop.models import INQUIRY_CHARACTERS
 from sandbox.workshop.questions import (
     LONGEST_CHOICE,
     bars,
@@ -31,7 +30,8 @@ from sandbox.workshop.questions import (
 from sandbox.workshop.room import current, seats_of, sendings
 
 FRAGMENTS: dict[Role, tuple[str, ...]] = {
-    "trainer": ("plan", "controls", "sendings", "lessons", "asked", "inquiries", "stuck", "board"),
+    "assistant": ("plan", "asked", "inquiries", "stuck", "board"),
+    "trainer": ("plan", "controls", "assistants", "sendings", "lessons", "asked", "inquiries", "stuck", "board"),
     "projector": ("corner", "shown", "asked", "inquiries"),
     "participant": ("strip", "desk", "asked", "inquiries"),
 }
@@ -96,8 +96,13 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
         **_inquiries(access),
         "plan": plan.overview(access.room),
         "sendings": sendings(access.room),
+        "assistants": assistants.listed(access.room, access.token),
         "own_lessons": list(access.room.lessons.order_by("number").defer("text", "learned")),
     }
+
+
+def _assistant(access: RoomAccess, looked: Board) -> dict[str, Any]:
+    return _trainer(access, looked) | {"assistants": []}
 
 
 def _projector(access: RoomAccess, looked: Board) -> dict[str, Any]:
@@ -134,13 +139,9 @@ def _participant(access: RoomAccess, looked: Board) -> dict[str, Any]:
     }
 
 
-def watch_path(seat: Seat) -> str:
-    """Return the path on which others watch a seat; empty while it has no sandbox."""
-    return reverse("workbench", args=[seat.sandbox_id, seat.view_token]) if seat.sandbox_id else ""
-
-
 CONTEXTS: dict[Role, Callable[[RoomAccess, Board], dict[str, Any]]] = {
     "trainer": _trainer,
+    "assistant": _assistant,
     "projector": _projector,
     "participant": _participant,
 }

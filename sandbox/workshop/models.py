@@ -116,6 +116,24 @@ class Participant(models.Model):
         return self.name
 
 
+class Assistant(models.Model):
+    """The link of somebody who helps the trainer."""
+
+    workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="assistants")
+    number = models.PositiveIntegerField()
+    """Number among the room's assistants, from 1. No two links of a room ever have the same."""
+    token_hash = models.CharField(max_length=64)
+    seen = models.DateTimeField(null=True)
+    """When the link was last used."""
+    revoked = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workshop", "number"], name="one_assistant_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.number}"
+
+
 class Seat(models.Model):
     """A place for a sandbox of a participant or the trainer. The seat with the highest number is the current one.
 

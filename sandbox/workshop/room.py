@@ -323,6 +323,11 @@ def raise_hand(participant: Participant, up: bool) -> None:
     notify_room(participant.workshop_id)
 
 
+def lower_hand(participant: Participant) -> None:
+    """Lower the hand of a participant who was helped. Raise ``Rejected`` if they have left meanwhile."""
+    raise_hand(participant, False)
+
+
 def set_fields(participant: Participant, **fields: Any) -> None:
     """Store fields of a participant. Raise ``Rejected`` if they have left meanwhile."""
     if not Participant.objects.filter(pk=participant.pk).update(**fields):
@@ -347,6 +352,14 @@ def _add_key(participant: Participant, seat: Seat) -> None:
     if seat.sandbox is not None:
         digest = tokens.digest(participant.key)
         Key.objects.create(sandbox=seat.sandbox, token_hash=digest, view_token=seat.view_token)
+
+
+def change_keys(room: Workshop) -> None:
+    """Give the trainer new keys in place of all that participants have allowed, in a transaction."""
+    for participant in room.people.exclude(key=""):
+        remove_keys(participant)
+        set_fields(participant, key=tokens.new_token())
+        _add_key(participant, current(participant, room))
 
 
 def remove_keys(participant: Participant) -> None:

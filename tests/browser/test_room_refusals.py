@@ -17,7 +17,9 @@ FORMS = {
     "trainer": {
         "freeze/", "eyes/", "close/", "timer/", "send/", "step/", "predict/", "planned/", "ask/", "end/", "reveal/",
         "put-away/", "rename/", "remove/", "lessons/", "inquiries/", "answered/", "hide/",
+        "assistants/", "revoke/", "lower-hand/",
     },
+    "assistant": {"answered/", "lower-hand/"},
     "trainer of a closed room": {"delete/"},
     "participant": {"hand/", "help/", "leave/", "answer/", "inquire/", "vote/"},
     "participant without a sandbox": {"take/", "hand/", "help/", "leave/", "answer/", "inquire/", "vote/"},
@@ -139,6 +141,8 @@ def test_every_form_of_a_room_shows_its_own_refusals(
     trainer.request.post(f"{trainer.url}ask/", form={"ask": "Which queue?", "choices": "a\nb"})
     other = trainer.request.post("/api/v1/rooms/join", data={"code": code, "name": "Ben"}).json()["page"]
     trainer.request.post(f"{other}inquire/", form={"text": "Why?"})
+    trainer.request.post(f"{other}hand/", form={"on": "1"})
+    trainer.request.post(f"{trainer.url}assistants/")
     for page in (trainer, person):
         page.locator("#asked form").wait_for()
         page.locator("#inquiries li").wait_for(state="attached")
@@ -150,6 +154,8 @@ def test_every_form_of_a_room_shows_its_own_refusals(
     trainer.locator("[name=ask]").evaluate("field => { field.value = 'Half a question' }")
     trainer.locator("[name=choices]").evaluate("field => { field.value = '*one' }")
     problems += check(trainer, "trainer")
+    person.goto(str(trainer.locator("#assistants a").get_attribute("href")))
+    problems += check(person, "assistant")
     trainer.request.post(f"{trainer.url}close/")
     trainer.get_by_role("button", name="Delete the room").wait_for()
     left = set(trainer.evaluate(SENT))

@@ -22,7 +22,10 @@ QUESTIONS = "question_id IN (SELECT id FROM workshop_question WHERE workshop_id 
 SEATS = "id IN (SELECT sandbox_id FROM workshop_seat WHERE workshop_id = ?)"
 OF_ROOM = {
     "workshop_workshop": "id = ?",
-    **{f"workshop_{table}": "workshop_id = ?" for table in ("participant", "seat", "question", "ownlesson", "sending")},
+    **{
+        f"workshop_{table}": "workshop_id = ?"
+        for table in ("participant", "seat", "question", "ownlesson", "sending", "assistant")
+    },
     "workshop_answer": QUESTIONS,
     "sandbox_sandbox": SEATS,
     "sandbox_key": f"sandbox_{SEATS}",

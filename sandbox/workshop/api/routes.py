@@ -78,8 +78,8 @@ def room_delete(request: HttpRequest, room_id: UUID, token: str) -> Any:
 
 @router.get(f"{ROOM}/board", response={200: list[shapes.BoardRow], **ROOM_PROBLEMS}, summary=say("api.room-board"))
 def room_board(request: HttpRequest, room_id: UUID, token: str, asked: Query[shapes.BoardQuery]) -> Any:
-    """List the participants for the trainer: where each is, what they did last, whose hand is up."""
-    access = room_access(room_id, token, ("trainer",), closed=True)
+    """List the participants for the trainer and assistants: where each is, what they did last, whose hand is up."""
+    access = room_access(room_id, token, ("trainer", "assistant"), closed=True)
     rows = in_room(access, lambda: board.rows(access.room, asked.order, asked.find))
     return [_row(request, row) for row in rows]
 

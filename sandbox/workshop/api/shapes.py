@@ -227,11 +227,11 @@ class OwnLesson(Schema):
 
 
 class RoomState(Schema):
-    """What a link shows of its room. ``role``: trainer, projector or participant. ``frozen``: participants cannot
-    change anything. ``eyes``: everybody sees the trainer's sandbox. ``trainer``: the address at which others watch it,
-    "" = they may not. ``person``: null for other roles. ``sandboxes``: yours, the current one first. ``plan``,
-    ``plan_now`` (the place of the row that was run last, null = none), ``plan_count`` (how many were run) and
-    ``lessons``: for the trainer.
+    """What a link shows of its room. ``role``: trainer, assistant, projector or participant. ``frozen``: participants
+    cannot change anything. ``eyes``: everybody sees the trainer's sandbox. ``trainer``: the address at which others
+    watch it, "" = they may not. ``person``: null for other roles. ``sandboxes``: yours, the current one first.
+    ``plan``, ``plan_now`` (the place of the row that was run last, null = none), ``plan_count`` (how many were run) and
+    ``lessons``: for the trainer; an assistant gets the plan, too.
     """
 
     role: str

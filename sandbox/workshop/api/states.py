@@ -15,7 +15,8 @@ from sandbox.web.api.access import PROBLEMS, addresses_of
 from sandbox.web.api.shapes import Problem
 from sandbox.workshop import plan, sources
 from sandbox.workshop.access import RoomAccess, enter, gone_text, unless_gone
-from sandbox.workshop.fragments import asked, watch_path
+from sandbox.workshop.addresses import watch_path
+from sandbox.workshop.fragments import asked
 from sandbox.workshop.models import Seat
 from sandbox.workshop.room import current, seats_of
 
@@ -49,9 +50,10 @@ def _gone(access: RoomAccess) -> HttpError:
 def state_of(request: HttpRequest, access: RoomAccess) -> dict[str, Any]:
     """Return a room as ``shapes.RoomState``."""
     room, trains = access.room, access.role == "trainer"
+    plans = trains or access.role == "assistant"
     shows_trainer = access.role != "participant" or room.eyes
     trainer = watch_path(current(None, room)) if shows_trainer else ""
-    state = plan.state_of(room) if trains else plan.PlanState()
+    state = plan.state_of(room) if plans else plan.PlanState()
     return {
         "role": access.role,
         "title": room.title,
@@ -65,7 +67,7 @@ def state_of(request: HttpRequest, access: RoomAccess) -> dict[str, Any]:
         "person": _person(access),
         "sandboxes": [_sandbox(request, access.token, seat) for seat in _seats(access)],
         "trainer": request.build_absolute_uri(trainer) if trainer else "",
-        "plan": plan.described(room) if trains else [],
+        "plan": plan.described(room) if plans else [],
         "plan_now": state.now,
         "plan_count": state.count,
         "lessons": list(room.lessons.order_by("number").values("number", "title")) if trains else [],

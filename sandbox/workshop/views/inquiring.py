@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.http import HttpRequest, HttpResponse
 
@@ -24,10 +24,10 @@ def show(request: HttpRequest, access: RoomAccess) -> None:
     inquiries.show_on_projector(access.room, request.POST.get("on") == "1")
 
 
-def _with_inquiry(role: Role, act: Callable[[RoomAccess, Inquiry, bool], None]) -> RoutedView:
+def _with_inquiry(roles: Sequence[Role], act: Callable[[RoomAccess, Inquiry, bool], None]) -> RoutedView:
     """Make a view of an action on the question with the primary key ``key``. ``on``: 1 to do it, 0 to undo it."""
 
-    @room_action(role)
+    @room_action(*roles)
     def view(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
         inquiry = inquiries.by_key(access.room, request.POST.get("key", ""))
         if inquiry is None:
@@ -43,6 +43,6 @@ def _vote(access: RoomAccess, inquiry: Inquiry, on: bool) -> None:
     inquiries.vote(access.participant, inquiry, on)
 
 
-vote = _with_inquiry("participant", _vote)
-answered = _with_inquiry("trainer", lambda access, inquiry, on: inquiries.set_answered(inquiry, on))
-hide = _with_inquiry("trainer", lambda access, inquiry, on: inquiries.hide(inquiry))
+vote = _with_inquiry(("participant",), _vote)
+answered = _with_inquiry(("trainer", "assistant"), lambda access, inquiry, on: inquiries.set_answered(inquiry, on))
+hide = _with_inquiry(("trainer",), lambda access, inquiry, on: inquiries.hide(inquiry))

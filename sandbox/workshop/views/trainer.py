@@ -12,10 +12,11 @@ from sandbox.changes.opening import read_lesson
 from sandbox.panels.view import View
 from sandbox.web.access import RoutedView, limited, problem
 from sandbox.web.errors import line_of
+from sandbox.web.numbers import KEY_DIGITS, whole_number
 from sandbox.web.views.lessons import uploaded_lesson
 from sandbox.words.say import say
-from sandbox.workshop import files, lessons, people, room
-from sandbox.workshop.access import RoomAccess, room_action, room_page
+from sandbox.workshop import assistants, files, lessons, people, room
+from sandbox.workshop.access import Role, RoomAccess, room_action, room_page
 from sandbox.workshop.models import Participant, Workshop
 from sandbox.workshop.results import results_csv
 from sandbox.workshop.views.doors import chosen_source
@@ -45,10 +46,10 @@ def timer(request: HttpRequest, access: RoomAccess) -> None:
     room.set_timer(access.room, minutes)
 
 
-def _with_person(act: Callable[[Participant, QueryDict], None]) -> RoutedView:
-    """Make a view of an action on the participant ``who``."""
+def _with_person(act: Callable[[Participant, QueryDict], None], *more: Role) -> RoutedView:
+    """Make a view of an action on the participant ``who``. ``more``: the roles besides the trainer that may do it."""
 
-    @room_action("trainer")
+    @room_action("trainer", *more)
     def view(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
         person = room.participant_of(access.room, request.POST.get("who", ""))
         if person is None:
@@ -61,6 +62,19 @@ def _with_person(act: Callable[[Participant, QueryDict], None]) -> RoutedView:
 
 rename = _with_person(lambda person, data: people.rename(person, data.get("name", "")))
 remove = _with_person(lambda person, _: people.remove(person))
+lower_hand = _with_person(lambda person, _: room.lower_hand(person), "assistant")
+
+
+@room_action("trainer")
+def add_assistant(request: HttpRequest, access: RoomAccess) -> None:
+    assistants.make(access.room, access.token)
+
+
+@room_action("trainer")
+def revoke_assistant(request: HttpRequest, access: RoomAccess) -> HttpResponse | None:
+    number = whole_number(request.POST.get("number", ""), KEY_DIGITS)
+    found = number is not None and assistants.revoke(access.room, number)
+    return None if found else problem(request, 404, say("room.no-assistant"))
 
 
 @room_action("trainer")

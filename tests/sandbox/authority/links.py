@@ -39,6 +39,8 @@ def of_room(people: World, desk_name: str) -> dict[str, str]:
         "removed": people.removed,
         "left": people.left,
         "trainer": people.trainer,
+        "assistant": people.assistant,
+        "revoked": people.revoked,
         "projector": people.projector,
         "participant": people.newcomer if desk_name == NEWCOMER else ada.token,
     }

@@ -151,6 +151,8 @@ ON_ROOMS: dict[str, Request] = {
     "POST timer/": of(minutes="5"),
     "POST rename/": of(who="{person}", name="Anna"),
     "POST remove/": of(who="{person}"),
+    "POST lower-hand/": of(who="{hand}"),
+    "POST revoke/": of(number="1"),
     "POST send/": of(scenario=STEPS),
     "POST lessons/": of(text=LESSON),
     "POST step/": of(verb="second", to="{person}"),

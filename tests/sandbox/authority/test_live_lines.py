@@ -43,7 +43,12 @@ QUIET = 0.5
 """Seconds after which a silent line counts as having nothing to say."""
 CONTROL = 'id="break"'
 """A button of the panel of faults, for those who may edit."""
-PAGES = {'id="controls"': "trainer", 'id="corner"': "projector", 'id="strip"': "participant"}
+PAGES = {
+    'id="controls"': "trainer",
+    "data-assists": "assistant",
+    'id="corner"': "projector",
+    'id="strip"': "participant",
+}
 """A piece of a page of a room → whose page it is."""
 
 

@@ -11,12 +11,14 @@ from sandbox.changes.opening import read_lesson
 from sandbox.server.pruning import prune, prune_rooms
 from sandbox.storage import tokens
 from sandbox.storage.models import Sandbox
-from sandbox.workshop import files, inquiries, people, questions, sources
+from sandbox.workshop import assistants, files, inquiries, people, questions, sources
 from sandbox.workshop import room as rooms
 from sandbox.workshop.lessons import LessonFile, save_lesson
 from sandbox.workshop.models import Participant, Workshop
 from scheduler_engine.testing import Builder, make_node, make_pod
 
+FAR_AHEAD = datetime(2100, 1, 1, tzinfo=UTC)
+"""When the assistant was last seen: so that no request has to store it."""
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 STEPS = "scheduling-gates"
 """A scenario with steps to take. It has node-1, open-1, and gated-1, which waits for its gate to be removed."""
@@ -115,6 +117,14 @@ class World:
     ids: dict[str, str]
 
     @property
+    def assistant(self) -> str:
+        return tokens.assistant_token(self.trainer, 1)
+
+    @property
+    def revoked(self) -> str:
+        return tokens.assistant_token(self.trainer, 2)
+
+    @property
     def projector(self) -> str:
         return tokens.view_token(self.trainer)
 
@@ -144,6 +154,14 @@ def create() -> World:
     store.execute(desks["task"].sandbox, {"kind": "stage"})
     for one in desks.values():
         one.sandbox.refresh_from_db()
+    for _ in range(2):
+        assistants.make(room, trainer)
+    assistants.revoke(room, 2)
+    room.assistants.update(seen=FAR_AHEAD)
+    for name in ("cluster", "lesson", "task", "replicas"):
+        desks[name].row.refresh_from_db()
+        desks[name].helper = desks[name].row.key
+    rooms.raise_hand(desks["replicas"].row, True)
     questions.answer(questions.ask(room, "Why there?", []), desks["cluster"].row, ["because"])
     inquiry = inquiries.inquire(desks["lesson"].row, "Why not elsewhere?")
     questions.ask(room, "Which queue?", ["activeQ", "backoffQ"], ["activeQ"])
@@ -162,6 +180,7 @@ def create() -> World:
         "{branch}": str(cluster.branches.get().pk),
         "{expectation}": str(expectation.pk),
         "{person}": str(desks["cluster"].row.pk),
+        "{hand}": str(desks["replicas"].row.pk),
         "{inquiry}": str(inquiry.pk),
         "{code}": room.code,
         "{workbench}": f"/s/{cluster.pk}/{desks['cluster'].watcher}/",

@@ -10,7 +10,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from sandbox.storage import tokens
-from sandbox.workshop import assistants, board, inquiries, parts, plan, sources
+from sandbox.workshop import assistants, board, inquiries, notes, parts, plan, sources
 from sandbox.workshop.access import Role, RoomAccess
 from sandbox.workshop.addresses import own_path, watch_path
 from sandbox.workshop.models import INQUIRY_CHARACTERS
@@ -33,7 +33,7 @@ FRAGMENTS: dict[Role, tuple[str, ...]] = {
     "assistant": ("plan", "asked", "inquiries", "stuck", "board"),
     "trainer": ("plan", "controls", "assistants", "sendings", "lessons", "asked", "inquiries", "stuck", "board"),
     "projector": ("corner", "shown", "asked", "inquiries"),
-    "participant": ("strip", "desk", "asked", "inquiries"),
+    "participant": ("strip", "noted", "desk", "asked", "inquiries"),
 }
 
 
@@ -126,6 +126,7 @@ def _participant(access: RoomAccess, looked: Board) -> dict[str, Any]:
     seats = seats_of(access.participant, access.room)
     return _inquiries(access) | {
         "person": access.participant,
+        "longest_notes": notes.LONGEST,
         "code": tokens.code_of(access.token) if access.participant.sealed else "",
         "title": sources.from_text(seats[0].source)["title"],
         "own": own_path(access.token, seats[0]),

@@ -100,6 +100,12 @@ class Participant(models.Model):
     """When the hand was raised, if it is."""
     key = models.CharField(max_length=40, blank=True)
     """The token with which the trainer may help, or empty."""
+    notes = models.TextField(blank=True, default="", db_default="")
+    """Their own notes, which nobody else sees."""
+    notes_turn = models.PositiveIntegerField(default=0, db_default=0)
+    """How often the notes were saved."""
+    notes_page = models.CharField(max_length=40, blank=True, default="", db_default="")
+    """The name that the page which saved them last has chosen for itself."""
     joined = models.DateTimeField(auto_now_add=True)
     removed = models.DateTimeField(null=True)
     """When the trainer removed them, if so."""

@@ -3,6 +3,7 @@
 import { hasLost, keepAnswers, showAnswers } from './answers.js';
 import { keepLine } from './line.js';
 import { fragment } from './no-answer.js';
+import { keepNotes, takeNotes, typedNotes } from './notes.js';
 import { patch } from './patch.js';
 import './refusals.js';
 import { forget, remember } from './rooms.js';
@@ -65,10 +66,13 @@ function gone(why) {
   forget(room.dataset.room);
   const lost = hasLost();
   const links = document.querySelectorAll('.strip-m li');
+  const notes = typedNotes();
   room.replaceChildren(byId('gone').content.cloneNode(true));
   for (const reason of room.querySelectorAll('[data-why]')) reason.hidden = reason.dataset.why !== why;
   byId('answer-lost').hidden = !lost;
   byId('kept').replaceChildren(...links);
+  byId('notes-kept').hidden = !notes;
+  byId('notes-kept').querySelector('pre').textContent = notes;
 }
 
 function settle() {
@@ -76,6 +80,7 @@ function settle() {
   tick();
   chosen();
   stay();
+  takeNotes();
   showAnswers();
 }
 
@@ -212,4 +217,7 @@ room.addEventListener('click', ({ target }) => {
 });
 
 settle();
-if (room.dataset.role === 'participant') keepAnswers();
+if (room.dataset.role === 'participant') {
+  keepAnswers();
+  keepNotes();
+}

@@ -166,6 +166,7 @@ ON_ROOMS: dict[str, Request] = {
     "POST hand/": of(on="1"),
     "POST help/": of(on="0"),
     "POST answer/": of(number="2", chosen="activeQ"),
+    "POST notes/": of(text="Backoff doubles.", after="0"),
     "POST show-answer/": of(number="1", text="because", on="1"),
     "POST inquire/": of(text="Why there?"),
     "POST vote/": of(key="{inquiry}", on="1"),

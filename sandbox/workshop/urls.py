@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from sandbox.workshop.views import asking, doors, inquiring, participant, trainer
+from sandbox.workshop.views import asking, doors, inquiring, paper, participant, trainer
 
 room_patterns = [
     path("", doors.page, name="room"),
@@ -28,6 +28,8 @@ room_patterns = [
     path("help/", participant.let_help, name="room-help"),
     path("notes/", participant.save_notes, name="room-notes"),
     path("notes.txt", participant.notes_file, name="room-notes-file"),
+    path("handout/", paper.handout, name="room-handout"),
+    path("certificate/", paper.certificate, name="room-certificate"),
     path("leave/", participant.leave, name="room-leave"),
     path("ask/", asking.ask, name="room-ask"),
     path("predict/", asking.predict, name="room-predict"),

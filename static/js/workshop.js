@@ -65,7 +65,7 @@ function hear({ gone: why, now }) {
 function gone(why) {
   forget(room.dataset.room);
   const lost = hasLost();
-  const links = document.querySelectorAll('.strip-m li');
+  const links = document.querySelectorAll('.strip-own li');
   const notes = typedNotes();
   room.replaceChildren(byId('gone').content.cloneNode(true));
   for (const reason of room.querySelectorAll('[data-why]')) reason.hidden = reason.dataset.why !== why;

@@ -195,7 +195,7 @@ def test_a_workshop_from_the_code_to_the_results(
         each.locator("#strip", has_text="The trainer sent you").wait_for()
         eventually(lambda each=each: "payments-1" in workbench(each).locator("#panel-sentence").inner_text())
     laptop.get_by_text("More", exact=True).click()
-    assert laptop.locator(".strip-m li").count() == 2
+    assert laptop.locator(".strip-own li").count() == 2
 
     # The results, and the end.
     with trainer.expect_download() as saved:

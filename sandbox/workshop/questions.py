@@ -308,7 +308,7 @@ def answers_of(question: Question) -> list[Given]:
 def turnout(question: Question) -> tuple[int, int]:
     """Return how many people have answered, and of how many. Who has answered in an earlier room cannot do so again."""
     earlier = earlier_of(question)
-    answered = sum(count for _, count in answers_of(question))
+    answered = question.answers.filter(participant__removed=None).count() + sum(count for _, count in earlier.answers)
     return answered, earlier.of if earlier.answers else question.workshop.people.count()
 
 

@@ -833,6 +833,24 @@ def room_at_work(visit: Visit) -> Iterator[Shot]:
     other.locator("#inquiries summary").click()
     for name, page in (("trainer", trainer), ("participant", person), ("other", other), ("projector", beamer)):
         yield Shot(f"{name}, inquiries", page)
+    trainer.locator("#assistants summary").click()
+    trainer.get_by_role("button", name="Make a link").click()
+    assistant = visit.page(str(trainer.locator("#assistants a").get_attribute("href")))
+    person.locator("#inquiries summary").click()
+    person.locator("#notes summary").click()
+    person.locator("#notes textarea").fill("Filter asks every node. " * 20)
+    person.locator("#notes-state").get_by_text("Saved").wait_for()
+    handout, certificate = (
+        visit.page(f"{page.url}{name}/") for page, name in ((person, "handout"), (trainer, "certificate"))
+    )
+    for name, page in (
+        ("trainer, assistants", trainer),
+        ("assistant", assistant),
+        ("participant, notes", person),
+        ("handout", handout),
+        ("certificate", certificate),
+    ):
+        yield Shot(name, page)
     next_row.click()
     other.get_by_label("Your answer").fill("That it waits for a node with more room")
     other.locator("#asked").get_by_role("button", name="Answer").click()

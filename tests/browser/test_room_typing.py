@@ -119,3 +119,26 @@ def test_a_returning_participant_can_still_come_back_after_their_name_is_refused
     again.get_by_text("is here already. If it is you, enter your code.").wait_for()
     again.get_by_role("link", name="Return").click()
     workbench(again).locator("#do-stage").wait_for()
+
+
+def test_notes_are_saved_as_typed_and_nothing_replaces_them(
+    new_page: Open, eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.extend(["Failed to load resource", "Response Status Error Code"])
+    _, (ada,) = room_with(new_page, "Ada")
+    phone = new_page()
+    notes = {page: page.locator("#notes textarea") for page in (ada, phone)}
+    ada.locator("#notes summary").click()
+    notes[ada].press_sequentially("Filter asks every node.")
+    ada.locator("#notes-state").get_by_text("Saved", exact=True).wait_for()
+    phone.goto(ada.url)
+    phone.locator("#notes summary").click()
+    eventually(lambda: notes[phone].input_value() == "Filter asks every node.")
+    notes[phone].fill("From the phone.")
+    phone.locator("#notes-state").get_by_text("Saved", exact=True).wait_for()
+    notes[ada].press_sequentially(" Score ranks.")
+    ada.locator("#notes-form").get_by_role("alert").get_by_text("Another page has saved other notes").wait_for()
+    assert notes[ada].input_value() == "Filter asks every node. Score ranks."
+    ada.on("dialog", lambda dialog: dialog.accept())
+    ada.reload()
+    eventually(lambda: notes[ada].input_value() == "From the phone.")

@@ -839,7 +839,7 @@ def room_at_work(visit: Visit) -> Iterator[Shot]:
     person.locator("#inquiries summary").click()
     person.locator("#notes summary").click()
     person.locator("#notes textarea").fill("Filter asks every node. " * 20)
-    person.locator("#notes-state").get_by_text("Saved").wait_for()
+    person.locator("#notes-state").get_by_text("Saved", exact=True).wait_for()
     handout, certificate = (
         visit.page(f"{page.url}{name}/") for page, name in ((person, "handout"), (trainer, "certificate"))
     )

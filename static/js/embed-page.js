@@ -2,6 +2,7 @@
 // around it. The server decides by the link what may be changed.
 
 import { listenToClicks } from './clicks.js';
+import './counting.js';
 import { followLine } from './embed-line.js';
 import { listen, tell } from './embed-talk.js';
 import { link, mark, pin, pinned } from './links.js';

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 from playwright.sync_api import Page
 
 from scheduler_engine.testing import ZONE, make_node, make_pod
@@ -36,6 +39,42 @@ def test_the_board_follows_the_cluster_and_its_names_lead_to_the_pods(page: Page
     assert [" ".join(row.split()).count("1 of 1 fits") for row in rows.all_inner_texts()] == [0, 1, 1]
     page.locator(f'{PANEL} .tp-t button[data-pod="default/web-0"]').click()
     eventually(lambda: text(page, "#panel-inspector .insp-t h3") == "web-0")
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_board_is_counted_pod_by_pod_and_ends_as_it_was(
+    new_page: Callable[..., Page], eventually: Eventually, motion: str
+) -> None:
+    page = new_page(reduced_motion=motion)
+    open_blank(page)
+    prepare(page)
+    page.locator("#tab-topology").click()
+    page.locator('[data-pod="default/new"]').first.click()
+    page.locator("#tp-go-1").wait_for()
+    board, button = page.locator("#tp-1"), page.locator("#tp-go-1")
+    counts, words = board.locator("td.n"), page.locator("#tp-now-1")
+    before = counts.all_text_contents()
+    assert before == ["1", "0"]
+    # A transition of the button under the pointer does not count.
+    of_count = "each.constructor === Animation && each.effect.target.closest('#tp-1')"
+    moving = f"document.getAnimations().filter((each) => {of_count}).length"
+    button.focus()
+    page.keyboard.press("Enter")
+    if motion == "reduce":
+        assert page.evaluate(moving) == 0
+        assert words.text_content() == (
+            "a: 1 pod counts. b: 0 pods count. The fewest pods in a domain: 0 (the global minimum). "
+            "A domain may have 0 + 1 = 1. new is allowed in 1 of 2."
+        )
+    else:
+        assert page.evaluate(moving) > 0
+        eventually(lambda: "new is allowed in 1 of 2." in (words.text_content() or ""))
+        eventually(lambda: button.get_attribute("aria-pressed") == "false" and page.evaluate(moving) == 0)
+        for _ in range(2):  # The second press skips to the end.
+            button.click()
+    assert counts.all_text_contents() == before
+    assert button.get_attribute("aria-pressed") == "false"
+    assert page.evaluate(moving) == 0
 
 
 def test_the_graph_loads_when_it_is_in_view_and_leads_to_pods(page: Page, eventually: Eventually) -> None:

@@ -24,6 +24,8 @@ PAGE, FEW = 50, 12
 MOST_BLOCKS = 40
 """Most pods drawn one by one; longer stacks are one bar."""
 HEIGHT = 14
+FEWEST, LIMIT, SKEW = "fewest", "limit", "skew"
+"""Steps of the count after the pods, in their order: `counting.js` shows them one after the other."""
 POLICIES = {True: "Honor", False: "Ignore"}
 
 
@@ -80,26 +82,26 @@ def _settings(board: SpreadBoard) -> list[tuple[str, str]]:
     ]
 
 
-def _says(subject: Subject, board: SpreadBoard) -> list[str]:
-    """Return the sentences above the domains."""
+def _says(subject: Subject, board: SpreadBoard) -> list[tuple[str, str]]:
+    """Return (step of the count, sentence) for the sentences above the domains; "" = said from the start."""
     known = [item for item in board.domains if item.counted]
-    texts = [say("topology.default")] if board.default else []
+    texts = [("", say("topology.default"))] if board.default else []
     if board.when != HARD:
-        texts.append(say("topology.fewer-is-better"))
-        return texts + ([say("topology.as-if-all-fit")] if board.assumed else [])
+        texts.append(("", say("topology.fewer-is-better")))
+        return texts + ([("", say("topology.as-if-all-fit"))] if board.assumed else [])
     if not known:
-        texts.append(say("topology.no-domain-counts"))
+        texts.append((FEWEST, say("topology.no-domain-counts")))
     elif len(known) < board.least:
-        texts.append(say("topology.few-domains", count=len(known), least=board.least))
+        texts.append((FEWEST, say("topology.few-domains", count=len(known), least=board.least)))
     else:
-        texts.append(say("topology.fewest", fewest=board.minimum))
+        texts.append((FEWEST, say("topology.fewest", fewest=board.minimum)))
     if board.minimum is not None and known:
         allowed = sum(1 for item in known if item.ok)
         limit = board.minimum + board.most
-        texts.append(say("topology.limit", fewest=board.minimum, most=board.most, limit=limit))
-        texts.append(say("topology.allowed-in", allowed=allowed, count=len(known), pod=subject.name))
+        texts.append((LIMIT, say("topology.limit", fewest=board.minimum, most=board.most, limit=limit)))
+        texts.append((SKEW, say("topology.allowed-in", allowed=allowed, count=len(known), pod=subject.name)))
     if not board.itself:
-        texts.append(say("topology.not-itself", pod=subject.name))
+        texts.append(("", say("topology.not-itself", pod=subject.name)))
     return texts
 
 
@@ -136,6 +138,8 @@ def _row(
         "id": f"{mark}-{item.name or '-'}",
         "name": _name(item),
         "there": item.there,
+        "fewest": item.counted and item.there == board.minimum and _is_uneven(board),
+        "counted": say("topology.counted", domain=_name(item), count=item.there) if item.counted else "",
         "drawing": _stack(world, item, scale, said),
         "said": said,
         "skew": "" if said in ("out", "score") else say("topology.skew", skew=item.skew, most=board.most),
@@ -145,6 +149,11 @@ def _row(
         "fits": "" if fits is None else say("topology.fits", fits=fits[0], count=fits[1]),
         "landed": landed,
     }
+
+
+def _is_uneven(board: SpreadBoard) -> bool:
+    """Return True if some domains that count have more pods than others: then the fewest are worth a mark."""
+    return len({item.there for item in board.domains if item.counted}) > 1
 
 
 def _stack(world: World, item: SpreadDomain, scale: _Scale, said: str) -> Drawing:

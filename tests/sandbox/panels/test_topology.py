@@ -61,7 +61,12 @@ def test_each_domain_has_its_count_its_skew_and_whether_it_is_allowed() -> None:
     assert rows(data) == {"a": (2, "no", ""), "b": (1, "no", ""), "c": (0, "yes", "")}
     (board,) = data["boards"]
     assert [row["skew"] for row in board["domains"]] == ["3, at most 1", "2, at most 1", "1, at most 1"]
-    assert board["says"] == [
+    assert [(row["counted"], row["fewest"]) for row in board["domains"]] == [
+        ("a: 2 pods count.", False),
+        ("b: 1 pod counts.", False),
+        ("c: 0 pods count.", True),
+    ]
+    assert [text for _, text in board["says"]] == [
         "The fewest pods in a domain: 0 (the global minimum).",
         "A domain may have 0 + 1 = 1.",
         "new is allowed in 1 of 3.",
@@ -94,7 +99,7 @@ def test_a_soft_constraint_has_scores_and_no_limit() -> None:
     assert rows(data)["a"] == (2, "score", "")
     (board,) = data["boards"]
     assert [row["added"] for row in board["domains"]] == ["+3.22", "+1.61", "+0.00"]
-    assert "PreScore has not run" in board["says"][-1]
+    assert "PreScore has not run" in board["says"][-1][1]
 
 
 def test_a_pod_without_constraints_says_what_to_add() -> None:
@@ -124,7 +129,7 @@ def test_one_of_many_domains_is_found_by_its_name() -> None:
     data = panel(world, pod="default/new", finds=finds, pages=(("topology.spread1", "2"),))
     (board,), (rule,) = data["boards"], data["affinity"]["rules"]
     assert [row["name"] for row in board["domains"]] == ["n9", *(f"n9{digit}" for digit in range(10))]
-    assert "new is allowed in 100 of 100." in " ".join(board["says"])
+    assert "new is allowed in 100 of 100." in " ".join(text for _, text in board["says"])
     assert [row["name"] for row in rule["domains"]] == ["n42"]
     html = markup(world, pod="default/new", finds=(("topology.spread1", "n9"), ("topology.affinity1", "none")))
     assert 'value="n9"' in html

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import BadRequest, DisallowedHost, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
@@ -96,6 +96,11 @@ def _unexpected(error: Exception) -> Refusal:
     return Refusal(500, BROKE_DOWN)
 
 
+def _unreadable(error: Exception) -> Refusal:
+    """Return the refusal of a request that Django does not read: its host, its body, or its many fields."""
+    return Refusal(400, say("errors.unreadable-or-large"))
+
+
 def _http_error(error: HttpError) -> Refusal:
     """Return the refusal of an error from Ninja. Its own 400 always means a body that is not valid JSON."""
     return Refusal(error.status_code, say("errors.not-json") if error.status_code == 400 else str(error))
@@ -113,6 +118,8 @@ REFUSALS: dict[type[Exception], Callable[[Any], Refusal]] = {
     BadQuery: lambda error: Refusal(error.status, str(error), [FieldError(error.field, error.kind, str(error))]),
     RateExceeded: lambda error: Refusal(429, str(error), wait=error.seconds),
     RequestDataTooBig: lambda error: Refusal(413, say("errors.request-too-large", most=quotas().manifest_bytes)),
+    DisallowedHost: lambda error: Refusal(400, say("errors.other-host")),
+    **dict.fromkeys((SuspiciousOperation, BadRequest, MultiPartParserError), _unreadable),
     ValidationError: _invalid_request,
     HttpError: _http_error,
     Http404: lambda error: Refusal(404, say("errors.nothing-here")),

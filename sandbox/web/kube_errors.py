@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from django.conf import settings
-from django.core.exceptions import BadRequest, DisallowedHost, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import RequestDataTooBig
 
 from sandbox.kube.statuses import RETRY_AFTER, Refused
 from sandbox.limits import ratelimit
@@ -23,10 +23,6 @@ def as_refused(error: Exception) -> Refused:
         return Refused(429, str(error), {RETRY_AFTER: 1})
     if isinstance(error, RequestDataTooBig):
         return Refused(413, f"Request entity too large: limit is {settings.DATA_UPLOAD_MAX_MEMORY_SIZE}")
-    if isinstance(error, DisallowedHost):
-        return Refused(400, say("errors.other-host"))
-    if isinstance(error, SuspiciousOperation | BadRequest):
-        return Refused(400, say("errors.unreadable-or-large"))
     refusal = refusal_of(error)
     return Refused(refusal.status, refusal.message)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
@@ -13,6 +12,7 @@ from sandbox.kube.statuses import failure
 from sandbox.kube.watches import WATCHED
 from sandbox.limits import ratelimit
 from sandbox.web.access import API, in_embed, problem, too_often
+from sandbox.web.errors import refusal_of
 from sandbox.words.say import say
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -43,14 +43,16 @@ def check_host(get_response: Handler) -> Handler:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Return the page for a request that Django refuses with 400; JSON for the API, a ``Status`` for kubectl."""
-    other_host = isinstance(exception, DisallowedHost)
-    message = say("errors.other-host") if other_host else say("errors.unreadable-or-large")
+    """Return the page for a request that Django does not read; JSON for the API, a ``Status`` for kubectl."""
+    refusal = refusal_of(exception)
+    status, message = refusal.status, refusal.message
     by_program = request.path_info.startswith(API)
     if WATCHED.fullmatch(request.path_info):
-        return with_headers(request, JsonResponse(failure(400, message), status=400))
+        return with_headers(request, JsonResponse(failure(status, message), status=status))
     page = (
-        problem(request, 400, message) if by_program else render(request, "400.html", {"message": message}, status=400)
+        problem(request, status, message)
+        if by_program
+        else render(request, "400.html", {"message": message}, status=status)
     )
     return with_headers(request, page)
 

@@ -20,6 +20,8 @@ SECONDS = 300
 """Seconds without an answer that count as a hang."""
 DOCUMENTED = (503, 507)
 """Statuses of a busy or full server, with a message."""
+IN_THE_FUTURE = (504,)
+"""Status of an API server that is asked for a resource version that does not exist yet."""
 FEW_WORDS = 4
 INERT = re.compile(r"<script[^>]* type=\"application/json\"[^>]*>[^<]*</script>")
 """Data in a page: quotes in it end nothing. With a tag in it, it is no longer that."""
@@ -69,7 +71,7 @@ class Sender:
             return None
         self.answers.note(item, answer.status)
         self.target.saw(item, answer.status)
-        if wrong := judged(answer) or documented.judged(item.documented, item.method, answer):
+        if wrong := judged(answer, path) or documented.judged(item.documented, item.method, answer):
             self.answers.fault(item, wrong)
         if answer.status >= 400 and not _is_recorded(item, answer.status):
             for change in changes(before, self.target.rows()):
@@ -125,10 +127,11 @@ def _is_recorded(item: Input, status: int) -> bool:
     return item.path.partition("?")[0].endswith("/eviction") and status == 429
 
 
-def judged(answer: Answer) -> str:
-    """Say what is wrong with an answer; "" if nothing is."""
+def judged(answer: Answer, path: str) -> str:
+    """Say what is wrong with an answer at a path; "" if nothing is."""
     text = _text(answer)
-    if answer.status >= 500 and (answer.status not in DOCUMENTED or len(text.split()) < FEW_WORDS):
+    known = (*DOCUMENTED, *(IN_THE_FUTURE if "/kube/" in path else ()))
+    if answer.status >= 500 and (answer.status not in known or len(text.split()) < FEW_WORDS):
         return f"{answer.status} {text[:300]}"
     kind = answer.headers.get("content-type", "")
     text = INERT.sub("", text)

@@ -363,6 +363,12 @@ def test_a_request_that_no_route_takes_is_answered_with_json(path: str, headers:
     assert "Content-Security-Policy" in answer
 
 
+def test_a_query_with_too_many_parameters_is_refused(settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 3
+    answer = post(f"{API}/import?a=1&b=2&c=3&d=4", {})
+    assert (answer.status_code, answer.json()["message"]) == (400, say("errors.unreadable-or-large"))
+
+
 def test_an_address_that_asks_too_often_is_told_so_as_json(settings: Any) -> None:
     settings.RATE_LIMITS = {**settings.RATE_LIMITS, "address": (0.01, 1)}
     answers = [Client().get(f"{API}/panels") for _ in range(2)]

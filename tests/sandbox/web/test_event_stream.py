@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from sandbox.words.say import say
 from tests.conftest import PATIENCE
 from tests.sandbox.served import Served, served
 
@@ -86,3 +87,11 @@ def test_events_need_a_link_and_have_places_as_live_lines(site: Served) -> None:
         assert next_event(two)
         assert ask(site, "GET", f"{base}/events")[0] == 503
         assert ask(site, "GET", base)[0] == 200
+
+
+def test_events_of_another_host_are_refused(site: Served) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=PATIENCE)
+    connection.request("GET", f"{new_sandbox(site)}/events", headers={"Host": f"127.0.0.1:{site.port},"})
+    answer = connection.getresponse()
+    assert (answer.status, json.loads(answer.read())["message"]) == (400, say("errors.other-host"))
+    connection.close()

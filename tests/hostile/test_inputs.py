@@ -91,8 +91,14 @@ def test_forms_of_a_page_lead_to_their_routes() -> None:
     ],
 )
 def test_a_forbidden_answer_is_detected(message: str, answer: Answer) -> None:
-    assert bool(judged(answer)) == bool(message)
-    assert message in judged(answer)
+    assert bool(judged(answer, "/s/1/t/")) == bool(message)
+    assert message in judged(answer, "/s/1/t/")
+
+
+def test_only_an_api_server_answers_that_a_version_is_in_the_future() -> None:
+    answer = Answer(504, {"content-type": "application/json"}, b"Timeout: Too large resource version")
+    assert judged(answer, "/s/1/t/kube/api/v1/pods") == ""
+    assert judged(answer, "/s/1/t/") != ""
 
 
 SCENARIOS, MANIFESTS = "/api/v1/scenarios", "/api/v1/sandboxes/{sandbox_id}/{token}/manifests"

@@ -22,9 +22,16 @@ class Api(NinjaAPI):
         return operation.view_func.__name__
 
     def get_openapi_schema(self, *arguments: Any, **options: Any) -> Any:
-        """Return the document, with a schema of its own for each kind of command: generators make a class of each."""
+        """Return the document, with a schema of its own for each kind of command: generators make a class of each.
+
+        Ninja also copies the examples of a parameter's schema beside it, where a document has a map of others.
+        """
         document = super().get_openapi_schema(*arguments, **options)
         document["components"]["schemas"] |= command_schemas()
+        for methods in document["paths"].values():
+            for operation in methods.values():
+                for parameter in operation.get("parameters", ()):
+                    parameter.pop("examples", None)
         return document
 
 

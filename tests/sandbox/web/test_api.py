@@ -421,6 +421,14 @@ def test_the_document_describes_every_route() -> None:
             assert "422" in method["responses"], path
 
 
+def test_the_examples_of_a_parameter_are_in_its_schema() -> None:
+    document = get(f"{API}/openapi.json").json()
+    operations = [one for methods in document["paths"].values() for one in methods.values()]
+    parameters = [parameter for one in operations for parameter in one.get("parameters", ())]
+    assert [parameter["name"] for parameter in parameters if "examples" in parameter["schema"]] == ["pod"]
+    assert [parameter["name"] for parameter in parameters if "examples" in parameter] == []
+
+
 def test_every_operation_has_its_own_name_a_tag_and_errors_in_json() -> None:
     document = get(f"{API}/openapi.json").json()
     operations = [one for methods in document["paths"].values() for one in methods.values()]

@@ -35,13 +35,11 @@ class AssistantView:
 def listed(room: Workshop, trainer_token: str) -> list[AssistantView]:
     """Return the assistants whose links work."""
     return [
-        AssistantView(row.number, _path(room, tokens.assistant_token(trainer_token, row.number)), row.seen)
+        AssistantView(
+            row.number, reverse("room", args=[room.pk, tokens.assistant_token(trainer_token, row.number)]), row.seen
+        )
         for row in room.assistants.filter(revoked=False).order_by("number")
     ]
-
-
-def _path(room: Workshop, token: str) -> str:
-    return reverse("room", args=[room.pk, token])
 
 
 def make(room: Workshop, trainer_token: str) -> None:

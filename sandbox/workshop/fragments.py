@@ -84,7 +84,7 @@ def asked(access: RoomAccess) -> dict[str, Any]:
     }
 
 
-def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
+def _assistant(access: RoomAccess, looked: Board) -> dict[str, Any]:
     people = access.room.people
     return {
         "rows": board.rows(access.room, looked.order, looked.find),
@@ -95,14 +95,15 @@ def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
         "looked": looked,
         **_inquiries(access),
         "plan": plan.overview(access.room),
+    }
+
+
+def _trainer(access: RoomAccess, looked: Board) -> dict[str, Any]:
+    return _assistant(access, looked) | {
         "sendings": sendings(access.room),
         "assistants": assistants.listed(access.room, access.token),
         "own_lessons": list(access.room.lessons.order_by("number").defer("text", "learned")),
     }
-
-
-def _assistant(access: RoomAccess, looked: Board) -> dict[str, Any]:
-    return _trainer(access, looked) | {"assistants": []}
 
 
 def _projector(access: RoomAccess, looked: Board) -> dict[str, Any]:

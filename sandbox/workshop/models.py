@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
-from django.utils import timezone
 
 from sandbox.storage.models import LONGEST_TITLE, Sandbox
 from sandbox.storage.shared_text import SharedText
@@ -58,13 +57,20 @@ class Workshop(models.Model):
 class Sending(models.Model):
     """A source that the trainer sent to everybody."""
 
+    LONGEST = 2 * LONGEST_TITLE
+
     workshop = models.ForeignKey(Workshop, on_delete=models.CASCADE, related_name="sendings")
     source = SharedText()
     """The source, as JSON text; see sources.py."""
-    at = models.DateTimeField(default=timezone.now)
+    title = models.CharField(max_length=LONGEST)
+    """The title of the source. Pages show it at each update, when the source would be long to read."""
+    gone = models.BooleanField(default=False)
+    """True: the file from which the room was opened did not have the source."""
+    at = models.DateTimeField(null=True)
+    """When it was sent, None = unknown."""
 
     def __str__(self) -> str:
-        return f"{self.at}"
+        return self.title
 
 
 class OwnLesson(models.Model):

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Count
 from django.urls import reverse
 
 from sandbox.content.scenarios import scenarios
 from sandbox.content.shelf import lessons, part_name
 from sandbox.worker.lessons.markdown import html_of
 from sandbox.workshop import sources
-from sandbox.workshop.models import Participant, Question, Seat, Workshop
+from sandbox.workshop.models import Answer, Participant, Question, Seat, Workshop
 from sandbox.workshop.parts import Place, part_names, places
 from sandbox.workshop.questions import Bar, bars, is_free, shown_answers
 from sandbox.workshop.room import sendings
@@ -48,7 +49,7 @@ class Handout:
 
 def handout(room: Workshop, participant: Participant | None) -> Handout:
     """Return what was sent to everybody, in order, and the closed questions; for a participant also their own part."""
-    sent = [sources.from_text(room.source), *(one.source for one in sendings(room))]
+    sent = [sources.from_text(room.source), *(sources.from_text(one.source) for one in sendings(room))]
     sheets = list(dict.fromkeys(_sheet(room, source) for source in sent))
     closed = room.questions.exclude(over=None).order_by("number")
     asked = [_asked(room, question, participant) for question in closed]
@@ -104,9 +105,11 @@ def certificates(room: Workshop, people: Iterable[Participant]) -> list[Certific
     found: dict[int | None, list[Place]] = {}
     for place in places(occupied.order_by("number")):
         found.setdefault(place.seat.participant_id, []).append(place)
+    answers = Answer.objects.filter(participant__in=everybody).values_list("participant")
+    answered = dict(answers.annotate(count=Count("pk")).order_by())
     asked = room.questions.count()
     return [
-        Certificate(person.name, room.created, _completed(found.get(person.pk, [])), person.answers.count(), asked)
+        Certificate(person.name, room.created, _completed(found.get(person.pk, [])), answered.get(person.pk, 0), asked)
         for person in everybody
     ]
 

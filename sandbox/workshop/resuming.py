@@ -27,7 +27,7 @@ from sandbox.workshop.inquiries import present
 from sandbox.workshop.models import INQUIRY_CHARACTERS, Inquiry, OwnLesson, Question, Sending, Workshop
 from sandbox.workshop.plan import PlanState, asks, rows_of, state_of
 from sandbox.workshop.questions import LONGEST_ASK, LONGEST_CHOICE, MOST_QUESTIONS, NOT_YET, Earlier, Given
-from sandbox.workshop.room import MOST_SEATS, current, sendings
+from sandbox.workshop.room import MOST_SEATS, current, sending, sendings
 from scheduler_engine.errors import FieldError, Rejected
 from scheduler_engine.shapes import Data, Fields, Flag, ListOf, MapOf, Number, Shape, Text, invalid
 
@@ -103,7 +103,8 @@ def write_state(room: Workshop) -> tuple[Data, list[str]]:
         "ran": [{"row": int(row) + 1, "at": _time(at)} for row, at in plan.at.items()],
         "began": _time(plan.first) if plan.first else "",
         "runs": plan.count,
-        "sent": [*reversed([_sent(room, one.source, one.at, saver) for one in sendings(room)[: -MOST_SEATS - 1 : -1]])],
+        # The newest ones first: there may be no room for all.
+        "sent": [_sent(room, one, saver) for one in reversed(sendings(room))][::-1],
         "questions": [_question(room, one, one.number in plan.asked) for one in room.questions.order_by("number")],
         "inquiries": [_present({"text": one.text, "votes": one.votes, "answered": one.answered}) for one in listed],
         **{key: getattr(room, name) for key, name in SWITCHES.items()},
@@ -137,8 +138,9 @@ class _Saver:
         return written
 
 
-def _sent(room: Workshop, source: sources.Source, at: datetime | None, saver: _Saver) -> Data:
-    fields: Data = {"title": source["title"], "at": _time(at.timestamp()) if at else ""}
+def _sent(room: Workshop, sending: Sending, saver: _Saver) -> Data:
+    source = sources.from_text(sending.source)
+    fields: Data = {"title": source["title"], "at": _time(sending.at.timestamp()) if sending.at else ""}
     kind = source["kind"]
     if kind == "own":
         fields["own"] = room.lessons.filter(pk=source["lesson"]).values_list("number", flat=True).first()
@@ -288,23 +290,27 @@ def unplanned(state: Data) -> list[Data]:
 def restore(room: Workshop, lessons: Sequence[OwnLesson], state: Data, sent: Sequence[sources.Source]) -> None:
     """Bring a new room into a ``state``, in the transaction that creates it. ``sent``: from ``sources_sent``."""
     found = [sources.of_lesson(lessons[source["own"] - 1]) if source["kind"] == "own" else source for source in sent]
-    texts = [sources.to_text(source) for source in found]
     rows = [
-        Sending(workshop=room, source=text, **({"at": _moment(one["at"])} if "at" in one else {}))
-        for text, one in zip(texts, state.get("sent", ()), strict=True)
+        sending(room, source, _moment(one.get("at", "")))
+        for source, one in zip(found, state.get("sent", ()), strict=True)
     ]
     for row in rows:
         row.save()
-    sendable = [text for text, source in zip(texts, found, strict=True) if source["kind"] != "gone"]
+    sendable = [row.source for row in rows if not row.gone]
     asked = [_restored(room, number, one) for number, one in enumerate(state.get("questions", ()), 1)]
     for question, one in zip(asked, state.get("questions", ()), strict=True):
         question.save()
         if "at" in one:
             Question.objects.filter(pk=question.pk).update(asked=_moment(one["at"]))
-    for one in state.get("inquiries", ()):
-        answered = timezone.now() if one.get("answered") else None
-        text = questions.line(one["text"])
-        Inquiry.objects.create(workshop=room, text=text, answered=answered, votes_before=one.get("votes", 0))
+    Inquiry.objects.bulk_create(
+        Inquiry(
+            workshop=room,
+            text=questions.line(one["text"]),
+            answered=timezone.now() if one.get("answered") else None,
+            votes_before=one.get("votes", 0),
+        )
+        for one in state.get("inquiries", ())
+    )
     Workshop.objects.filter(pk=room.pk).update(
         latest=sendable[-1] if sendable else "",
         plan_state=_plan_state(room, state).to_text(),

@@ -6,7 +6,6 @@ import json
 import logging
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -183,7 +182,7 @@ def send(room: Workshop, source: sources.Source, to: Iterable[Participant], ever
     with transaction.atomic():
         if everybody:
             Workshop.objects.filter(pk=room.pk).update(latest=text)
-            Sending.objects.create(workshop=room, source=text)
+            sending(room, source, timezone.now()).save()
         # Some may have left meanwhile.
         for participant in room.people.select_for_update().filter(pk__in=[one.pk for one in to]).order_by("pk"):
             last = current(participant, room)
@@ -194,21 +193,18 @@ def send(room: Workshop, source: sources.Source, to: Iterable[Participant], ever
     return sent
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """Something that was sent to everybody. ``at``: None if a room of an older version did not store it."""
+def sendings(room: Workshop) -> list[Sending]:
+    """Return what was sent to everybody, in order: as much as one person can get. Sources are read when needed."""
+    rows = [*room.sendings.defer("source").order_by("-pk")[:MOST_SEATS]][::-1]
+    if room.latest and not rows:  # A room of an older version stores only the last one, without its time.
+        return [sending(room, sources.from_text(room.latest), None)]
+    return rows
 
-    source: sources.Source
-    at: datetime | None
 
-
-def sendings(room: Workshop) -> list[Sent]:
-    """Return what was sent to everybody, in order."""
-    rows = list(room.sendings.order_by("pk"))
-    stored = [Sent(sources.from_text(row.source), row.at) for row in rows]
-    # An older version of the site stores only the last one.
-    older = room.latest and all(row.source != room.latest for row in rows) and sources.from_text(room.latest)
-    return [*stored, Sent(older, None)] if older else stored
+def sending(room: Workshop, source: sources.Source, at: datetime | None) -> Sending:
+    """Return the unsaved row for a source that was sent. ``at``: None = unknown."""
+    title = source["title"][: Sending.LONGEST]
+    return Sending(workshop=room, source=sources.to_text(source), title=title, gone=source["kind"] == "gone", at=at)
 
 
 def step(room: Workshop, command: dict[str, Any], to: Iterable[Participant]) -> tuple[int, list[tuple[str, str]]]:
@@ -318,14 +314,9 @@ def set_timer(room: Workshop, minutes: float) -> datetime | None:
 
 
 def raise_hand(participant: Participant, up: bool) -> None:
-    """Raise or lower a hand. A raised hand keeps its time."""
+    """Raise or lower a hand. A raised hand keeps its time. Raise ``Rejected`` if the participant has left meanwhile."""
     set_fields(participant, hand=(participant.hand or timezone.now()) if up else None)
     notify_room(participant.workshop_id)
-
-
-def lower_hand(participant: Participant) -> None:
-    """Lower the hand of a participant who was helped. Raise ``Rejected`` if they have left meanwhile."""
-    raise_hand(participant, False)
 
 
 def set_fields(participant: Participant, **fields: Any) -> None:

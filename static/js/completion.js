@@ -71,7 +71,7 @@ function completer(app, cluster, kind) {
     async getCompletions(editor, session, position, prefix, answer) {
       const known = await fields(app, editor).catch(() => null);
       const here = known && place(editor, position);
-      const names = await cluster.get();
+      const names = here ? await cluster.get() : {};
       // Somebody who typed on may be elsewhere by now: there, Enter must not put in what was offered here.
       const offers = here && isAt(editor, position) ? offersAt(known, names, here, kind) : [];
       const typing = editor.completer.autoShown;

@@ -1,9 +1,9 @@
 // A participant's notes: they are saved as they are typed, and nothing replaces what somebody is typing.
 
+import { pageName } from './rooms.js';
 import { say } from './words.js';
 
 const htmx = window.htmx;
-const page = crypto.getRandomValues(new Uint32Array(4)).join('-');
 let saved = ''; // the text that the server has
 let wanted = false; // the file is wanted once the text is saved
 
@@ -18,7 +18,7 @@ export function takeNotes() {
   const noted = document.getElementById('noted');
   if (!noted || !form()) return;
   const { after, text } = form().elements;
-  form().elements.page.value = page;
+  form().elements.page.value = pageName;
   if (unsaved() || document.activeElement === text && saved || Number(noted.dataset.turn) <= Number(after.value)) return;
   text.value = saved = noted.textContent;
   after.value = noted.dataset.turn;

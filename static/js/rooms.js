@@ -28,7 +28,9 @@ export function forget(room) {
   write(KEY, JSON.stringify(others));
 }
 
-let last = { page: Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join(''), turn: 0 };
+/** A name for this page: the server tells by it who has sent something. */
+export const pageName = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join('');
+let last = { page: pageName, turn: 0 };
 
 /** Return { page, turn } of the next answer in a room. If the browser stores nothing, this page counts for itself. */
 export function nextTurn(room) {

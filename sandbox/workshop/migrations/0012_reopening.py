@@ -1,5 +1,4 @@
 import django.db.models.deletion
-import django.utils.timezone
 from django.db import migrations, models
 
 from sandbox.storage.shared_text import SharedText
@@ -36,7 +35,9 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("source", SharedText()),
-                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("title", models.CharField(max_length=240)),
+                ("gone", models.BooleanField(default=False)),
+                ("at", models.DateTimeField(null=True)),
                 (
                     "workshop",
                     models.ForeignKey(

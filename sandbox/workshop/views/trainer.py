@@ -62,7 +62,7 @@ def _with_person(act: Callable[[Participant, QueryDict], None], *more: Role) -> 
 
 rename = _with_person(lambda person, data: people.rename(person, data.get("name", "")))
 remove = _with_person(lambda person, _: people.remove(person))
-lower_hand = _with_person(lambda person, _: room.lower_hand(person), "assistant")
+lower_hand = _with_person(lambda person, _: room.raise_hand(person, False), "assistant")
 
 
 @room_action("trainer")

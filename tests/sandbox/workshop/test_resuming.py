@@ -115,7 +115,7 @@ def test_a_room_goes_on_as_it_was(joined: Joined) -> None:
     assert (kept.asked, kept.last, kept.count, [*kept.at]) == (state.asked, state.last, state.count, [*state.at])
     assert again.room.frozen
     assert again.room.timer_ends
-    titles = [one.source["title"] for one in rooms.sendings(again.room)]
+    titles = [one.title for one in rooms.sendings(again.room)]
     assert titles == ["A pod and two nodes", "Three zones, one GPU pool"]
     assert yaml.safe_load(files.write(again.room)) == yaml.safe_load(text), "and its file opens once more"
 
@@ -193,7 +193,7 @@ def test_a_closed_room_opens_again(trainer: Person) -> None:
 def test_a_room_of_an_older_version_has_sent_one_thing(trainer: Person) -> None:
     Workshop.objects.filter(pk=trainer.room.pk).update(latest=sources.to_text(sources.lesson("backoff")))
     trainer.room.refresh_from_db()
-    assert [one.source["title"] for one in rooms.sendings(trainer.room)] == ["Backoff"]
+    assert [one.title for one in rooms.sendings(trainer.room)] == ["Backoff"]
     assert yaml.safe_load(files.write(trainer.room))["state"]["sent"] == [{"title": "Backoff", "lesson": "backoff"}]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.panels.configuration.differences import differences, titled
 from sandbox.web.configuring import extenders
 from sandbox.web.configuring.edits import SETTINGS, Usual, strategy_of, usual
-from sandbox.web.configuring.expressions import FIELDS, shown
+from sandbox.web.configuring.expressions import shown
 from sandbox.web.presets.expressions import EXAMPLES
 from sandbox.web.presets.extenders import EXTENDERS
 from sandbox.words.phrases import listed
@@ -38,17 +38,13 @@ HINTS = {
     "score": "configuration.of-score",
     "permit": "configuration.of-permit",
     "permitTimeoutSeconds": "configuration.of-permit-timeout",
-}
-EXTENDER_HINTS = {
-    "filter": "configuration.of-filter",
-    "message": "configuration.of-message",
-    "messageExpression": "configuration.of-message-expression",
     "prioritize": "configuration.of-prioritize",
     "preempt": "configuration.of-preempt",
     "bind": "configuration.of-bind",
     "failure": "configuration.of-failure",
     "answersAfterSeconds": "configuration.of-answers-after",
 }
+"""Field of a plugin or an extender → what belongs there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +79,9 @@ def controls(configuration: Configuration, index: int, refusal: Refusal, rules: 
         "plugins": [_plugin(profile, name, known) for name in known.points],
         "own": own_plugins(configuration.source, index, profile),
         "examples": EXAMPLES,
-        "hints": {field: say(HINTS[field]) for field in FIELDS},
+        "hints": {field: say(key) for field, key in HINTS.items()},
         "extenders": extenders.shown(configuration.source or {}),
         "extender_examples": EXTENDERS,
-        "extender_hints": {field: say(EXTENDER_HINTS[field]) for field in extenders.FIELDS},
         "differs": differences(
             configuration.defaulted, [(other.scheduler_name, other.plugins) for other in configuration.profiles], rules
         ),

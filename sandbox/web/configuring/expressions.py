@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sandbox.web.configuring.manifests import Manifest, append_named, named, number, put_member, put_named
+from sandbox.web.configuring.manifests import Manifest, append_named, free_name, named, number, put_member, put_named
 from sandbox.web.presets.expressions import EXAMPLES
 from sandbox.words.say import say
 from scheduler_engine.config.schema import EXPRESSION_API, EXPRESSION_ARGS, TYPE_META, declares_expressions
@@ -54,9 +54,7 @@ def _add(profile: Manifest, slug: str, _: str) -> None:
     if example is None:
         raise Rejected(say("errors.no-row"))
     configs = [config or {} for config in profile.get("pluginConfig") or ()]
-    taken = {config.get("name") for config in configs}
-    names = (example.name, *(f"{example.name}{count}" for count in range(2, len(taken) + 3)))
-    name = next(name for name in names if name not in taken)
+    name = free_name(example.name, {config.get("name") for config in configs})
     args = {"apiVersion": EXPRESSION_API, "kind": EXPRESSION_ARGS.name, **example.args}
     append_named(profile, "multiPoint", "enabled", {"name": name})
     put_member(profile, "pluginConfig", [*configs, {"name": name, "args": args}], ())

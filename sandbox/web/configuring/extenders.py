@@ -9,7 +9,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-from sandbox.web.configuring.manifests import Manifest, number, put_member, set_member
+from sandbox.web.configuring.manifests import Manifest, free_name, number, put_member, set_member
 from sandbox.web.presets.extenders import EXTENDERS
 from sandbox.words.say import say
 from scheduler_engine.config.schema import SIMULATED
@@ -54,10 +54,9 @@ def _add(manifest: Manifest, name: str, _: str) -> None:
     if example is None:
         raise Rejected(say("errors.no-row"))
     extenders = list(manifest.get("extenders") or ())
-    taken = {extender.get("urlPrefix") for extender in extenders}
-    names = (name, *(f"{name}-{count}" for count in range(2, len(taken) + 3)))
-    extender = next(item for item in map(example.at, names) if item["urlPrefix"] not in taken)
-    put_member(manifest, "extenders", [*extenders, deepcopy(extender)], ("profiles",))
+    taken = [extender.get("urlPrefix", "").removeprefix(SCHEME) for extender in extenders]
+    added = deepcopy(example.at(free_name(name, taken, "-")))
+    put_member(manifest, "extenders", [*extenders, added], ("profiles",))
 
 
 def _remove(manifest: Manifest, at: str, _: str) -> None:

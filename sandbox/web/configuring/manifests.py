@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -12,6 +13,12 @@ NUMBERS = ((re.compile(r"-?\d{1,20}"), int), (re.compile(r"-?\d{1,20}\.\d{1,20}"
 def number(value: str) -> Any:
     """Return a text as a number. Any other text stays, and the engine will refuse it."""
     return next((convert(value) for pattern, convert in NUMBERS if pattern.fullmatch(value)), value)
+
+
+def free_name(name: str, taken: Collection[Any], joint: str = "") -> str:
+    """Return a name that is not taken: ``name``, or with a number behind ``joint``."""
+    names = (name, *(f"{name}{joint}{count}" for count in range(2, len(taken) + 3)))
+    return next(each for each in names if each not in taken)
 
 
 def set_member(owner: Manifest, key: str, value: str, before: tuple[str, ...] = ()) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from sandbox.web.schema.document import HOLDERS, TEXTS, Entry, digests
@@ -122,6 +123,12 @@ def _first_keys(schema: Data) -> Iterator[str]:
             yield from each["required"]
 
 
-LESSON_TEXTS = {version: _text(text) for version, text in TEXTS.items()}
-LESSON_DIGESTS = digests(LESSON_TEXTS)
-"""As ``TEXTS`` and ``DIGESTS`` of ``document``."""
+@cache
+def lesson_texts() -> dict[str, str]:
+    """Return what ``TEXTS`` of ``document`` are, with lessons. Made when first needed: few processes show that page."""
+    return {version: _text(text) for version, text in TEXTS.items()}
+
+
+@cache
+def lesson_digests() -> dict[str, str]:
+    return digests(lesson_texts())

@@ -12,18 +12,13 @@ from django.views.decorators.http import require_safe
 from sandbox.pool import engines
 from sandbox.web.access import Access, reads
 from sandbox.web.schema.document import DIGESTS, TEXTS
-from sandbox.web.schema.lessons import LESSON_DIGESTS, LESSON_TEXTS
+from sandbox.web.schema.lessons import lesson_digests, lesson_texts
 from sandbox.web.shared import FOR_AN_HOUR, same_for_all
 from sandbox.worker import jobs
 from scheduler_engine.lesson.schema import SCHEMAS
 from scheduler_engine.scenario.schema import text_of
 from scheduler_engine.versions import DEFAULT
 
-BY_DIGEST = {
-    digest: texts[version]
-    for texts, digests in ((TEXTS, DIGESTS), (LESSON_TEXTS, LESSON_DIGESTS))
-    for version, digest in digests.items()
-}
 CACHED_FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -35,8 +30,13 @@ def schema_addresses(digests: Mapping[str, str]) -> str:
 @require_safe
 def schema(request: HttpRequest, digest: str) -> HttpResponse:
     """Return the current schema of a version. A browser may cache it only under its own digest."""
-    headers = {"Cache-Control": CACHED_FOREVER} if digest in BY_DIGEST else {}
-    return HttpResponse(BY_DIGEST.get(digest, TEXTS[DEFAULT]), content_type="application/json", headers=headers)
+    text = _with_digest(TEXTS, DIGESTS, digest) or _with_digest(lesson_texts(), lesson_digests(), digest)
+    headers = {"Cache-Control": CACHED_FOREVER} if text else {}
+    return HttpResponse(text or TEXTS[DEFAULT], content_type="application/json", headers=headers)
+
+
+def _with_digest(texts: Mapping[str, str], digests: Mapping[str, str], digest: str) -> str:
+    return next((texts[version] for version, each in digests.items() if each == digest), "")
 
 
 @require_safe

@@ -12,7 +12,7 @@ from sandbox.content.shelf import shelf
 from sandbox.runtime.local import local
 from sandbox.web.access import public_form
 from sandbox.web.numbers import whole_number
-from sandbox.web.schema.lessons import LESSON_DIGESTS
+from sandbox.web.schema.lessons import lesson_digests
 from sandbox.web.views.completing import schema_addresses
 from sandbox.words.say import say
 from sandbox.worker.jobs.teaching import LONGEST_LESSON
@@ -43,7 +43,7 @@ def write(request: HttpRequest) -> HttpResponse:
         "file": local.lesson,
         "follows": follows,
         "most": LONGEST_LESSON,
-        "schemas": schema_addresses(LESSON_DIGESTS),
+        "schemas": schema_addresses(lesson_digests()),
         "kind": KIND,
         "kubernetes": DEFAULT,
     }

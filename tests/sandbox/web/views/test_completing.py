@@ -12,7 +12,7 @@ from django.test import Client
 
 from sandbox.changes import store
 from sandbox.web.schema.document import DIGESTS, TEXTS
-from sandbox.web.schema.lessons import LESSON_DIGESTS, LESSON_TEXTS
+from sandbox.web.schema.lessons import lesson_digests, lesson_texts
 from sandbox.web.views.completing import CACHED_FOREVER
 from scheduler_engine.lesson.schema import SCHEMAS
 from scheduler_engine.versions import DEFAULT, VERSIONS
@@ -28,8 +28,8 @@ def test_the_schema_of_a_version_is_cached_under_its_own_address(version: str) -
     assert answer["Cache-Control"] == CACHED_FOREVER
     assert answer["Content-Type"] == "application/json"
     assert "script-src 'self'" in answer["Content-Security-Policy"]
-    of_lessons = Client().get(f"/schema/{LESSON_DIGESTS[version]}/")
-    assert of_lessons.content.decode() == LESSON_TEXTS[version]
+    of_lessons = Client().get(f"/schema/{lesson_digests()[version]}/")
+    assert of_lessons.content.decode() == lesson_texts()[version]
     assert of_lessons["Cache-Control"] == CACHED_FOREVER
 
 

@@ -104,8 +104,8 @@ workbench_patterns = [
     path("kubeconfig", kube.kubeconfig, name="kubeconfig"),
     path("kube/<path:path>", kube.kube, name="kube"),
 ]
-handler400 = "sandbox.web.middleware.bad_request"
-handler404 = "sandbox.web.middleware.not_found"
+handler400 = "sandbox.web.views.refused.bad_request"
+handler404 = "sandbox.web.views.refused.not_found"
 urlpatterns = [
     path("", pages.landing, name="landing"),
     path(PAGES["course"], learning.course, name="course"),

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
 
-from sandbox.kube.statuses import failure
-from sandbox.kube.watches import WATCHED
 from sandbox.limits import ratelimit
-from sandbox.web.access import API, in_embed, problem, too_often
-from sandbox.web.errors import refusal_of
-from sandbox.words.say import say
+from sandbox.web.access import too_often
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -40,31 +35,6 @@ def check_host(get_response: Handler) -> Handler:
         return with_headers(request, get_response(request), host)
 
     return middleware
-
-
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Return the page for a request that Django does not read; JSON for the API, a ``Status`` for kubectl."""
-    refusal = refusal_of(exception)
-    status, message = refusal.status, refusal.message
-    by_program = request.path_info.startswith(API)
-    if WATCHED.fullmatch(request.path_info):
-        return with_headers(request, JsonResponse(failure(status, message), status=status))
-    page = (
-        problem(request, status, message)
-        if by_program
-        else render(request, "400.html", {"message": message}, status=status)
-    )
-    return with_headers(request, page)
-
-
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Return the page for 404; a small one in a frame, JSON below the address of the API."""
-    if request.path_info.startswith(API):
-        return problem(request, 404, say("errors.nothing-here"))
-    if not in_embed(request):
-        return render(request, "404.html", status=404)
-    linked = request.path_info.startswith("/s/")
-    return problem(request, 404, say("errors.no-linked-sandbox") if linked else say("errors.no-page"))
 
 
 def with_headers(request: HttpRequest, response: HttpResponse, host: str = "") -> HttpResponse:

@@ -9,10 +9,23 @@ from playwright.sync_api import Page
 from tests.browser.workbench import Eventually, arrive, text
 
 SHOWN = ".scen-g button:visible b"
+MOST_BYTES = 120_000
+"""What the start page may weigh on the line, with its running figure."""
 
 
 def shown(page: Page) -> list[str]:
     return page.locator(SHOWN).all_inner_texts()
+
+
+def test_the_start_page_is_light_with_its_running_figure(page: Page, eventually: Eventually) -> None:
+    line, bytes_of = page.context.new_cdp_session(page), list[float]()
+    line.send("Network.enable")
+    line.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    line.on("Network.loadingFinished", lambda loaded: bytes_of.append(loaded["encodedDataLength"]))
+    page.goto("/")
+    page.get_by_label("none", exact=True).check(force=True)
+    eventually(lambda: text(page, ".fig .node.is-best .node-n") == "node-c2")
+    assert 50_000 < sum(bytes_of) <= MOST_BYTES
 
 
 def test_letters_filter_the_scenarios_and_show_their_number(page: Page, eventually: Eventually) -> None:

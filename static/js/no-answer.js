@@ -5,7 +5,8 @@ import './heard.js';
 import { say } from './words.js';
 
 const byId = (id) => document.getElementById(id);
-const AWAY = new Set([502, 504]); // a proxy does not know what the site did
+// Status → words, if not those of any other refusal. A proxy does not know what the site did.
+const WORDS = { 404: 'script.missing', 502: 'script.away', 504: 'script.away' };
 
 /** Return true if an element is in sight. In a room nothing closes while it waits for an answer. */
 const inSight = (element) => Boolean(element?.isConnected && (element.checkVisibility() || !byId('bench')));
@@ -33,7 +34,7 @@ export function fragment(html) {
 /** Return the refusal in an answer. What a proxy or a busy server writes itself is not shown. */
 export function refusal({ status, responseText }) {
   if (responseText.includes('data-notice')) return fragment(responseText);
-  return toast(say(AWAY.has(status) ? 'script.away' : 'script.refused', { status }));
+  return toast(say(WORDS[status] ?? 'script.refused', { status }));
 }
 
 /** Add a button to a refusal that returns to its form, if the form is not in sight. */

@@ -47,6 +47,10 @@ ANSWERS: dict[str, tuple[Callable[[Route], None], str]] = {
         answers(502, "<html><body>Bad Gateway</body></html>"),
         "The server did not answer (502), so your last click may be lost.",
     ),
+    "a link that was revoked": (
+        answers(404, "<html><body>Not Found</body></html>"),
+        "This no longer exists, or the link to it no longer works. Nothing was changed.",
+    ),
     "a proxy's refusal": (
         answers(418, "<html><body>Too much</body></html>"),
         "The server could not do this (418). Nothing was changed; try again.",

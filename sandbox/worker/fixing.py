@@ -43,10 +43,8 @@ def answer(live: Live, key: str, at: Moment | None) -> dict[str, Any]:
             data["fixes"].append(_fix(simulation, item.fix))
         if len(data["fixes"]) == MOST:
             break
-    if not data["tried"]:
-        data["problem"] = fix_phrases.fits(key, any(simulation.api.list("Node")))
-    elif not data["fixes"]:
-        data["problem"] = fix_phrases.nothing(key, data["tried"])
+    if not data["fixes"]:
+        data["problem"] = fix_phrases.none_found(simulation, pod, data["tried"])
     return data
 
 

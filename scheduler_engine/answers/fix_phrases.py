@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scheduler_engine import wording
 from scheduler_engine.answers.changes import Change
-from scheduler_engine.answers.fixes import MOST_CHANGES, Fix
+from scheduler_engine.answers.fixes import MOST_CHANGES, Fix, strangers
 from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.patches import Patch
 from scheduler_engine.answers.phases import Phase, phase_of
@@ -55,11 +55,10 @@ def _in_phase(pod: str, phase: Phase) -> str:
     return say("fixes.being-bound", pod=pod, node=phase.node, stage=phase.stage)
 
 
-def fits(pod: str, nodes: bool) -> str:
-    """Return that nothing needs to change, or that there are no ``nodes``."""
-    return say("fixes.fits" if nodes else "fixes.no-nodes", pod=pod)
-
-
-def nothing(pod: str, tries: int) -> str:
-    """Return that no combination of changes helps."""
-    return say("fixes.nothing", pod=pod, most=MOST_CHANGES, count=tries)
+def none_found(simulation: Simulation, pod: Pod, tries: int) -> str:
+    """Return why no change was found after that many ``tries``; 0: nothing needs to change, or there is no node."""
+    if not tries:
+        return say("fixes.fits" if any(simulation.api.list("Node")) else "fixes.no-nodes", pod=pod.key)
+    if others := strangers(simulation, pod):
+        return say("fixes.strangers", pod=pod.key, who=", ".join(others), count=len(others))
+    return say("fixes.nothing", pod=pod.key, most=MOST_CHANGES, count=tries)

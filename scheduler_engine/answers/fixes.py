@@ -34,7 +34,10 @@ from scheduler_engine.answers.priorities import preempting
 from scheduler_engine.answers.remedies import Obstacle, before_nodes, obstacles
 from scheduler_engine.answers.seen import seen_on
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.pod_groups import group_of
 from scheduler_engine.errors import Rejected
+from scheduler_engine.own_plugins import IN_TREE
+from scheduler_engine.plugins.registry import OUT_OF_TREE
 from scheduler_engine.simulation import Simulation
 
 MOST_CHANGES = 3
@@ -122,15 +125,17 @@ def passes(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> tuple[str
     return looked.feasible if looked is not None else ()
 
 
-def own_refusals(simulation: Simulation, pod: Pod) -> tuple[str, ...]:
-    """Return the plugins of other authors that refuse the pod now: nobody knows what would satisfy them."""
-    looked = look(scratch(simulation), pod) if simulation.plugins else None
-    if looked is None:
+def strangers(simulation: Simulation, pod: Pod) -> tuple[str, ...]:
+    """Return who also decides where the pod may run, and what would satisfy them is not known: plugins that are not
+    Kubernetes' own, and extenders.
+    """
+    framework = simulation.scheduler.profiles.get(pod.scheduler_name)
+    if framework is None:
         return ()
-    refusals = {status.plugin for status in (looked.statuses or {}).values()}
-    if looked.pre_filter is not None:
-        refusals.add(looked.pre_filter.plugin)
-    return tuple(plugin.name for plugin in simulation.plugins if plugin.name in refusals)
+    plugins = [plugin.name for point in ("preFilter", "filter") for plugin in framework.points[point]]
+    asked = [name for name in plugins if name not in IN_TREE or (name in OUT_OF_TREE and group_of(pod))]
+    extenders = [one.name for one in framework.handle.extenders if one.filter_verb and one.is_interested(pod)]
+    return tuple(dict.fromkeys(asked + extenders))
 
 
 def fixes(simulation: Simulation, pod: Pod) -> Iterator[Try]:

@@ -11,7 +11,7 @@ import yaml
 
 from scheduler_engine.answers import fix_phrases
 from scheduler_engine.answers.fixed import fixed as in_data
-from scheduler_engine.answers.fixes import Fix, fixes, own_refusals
+from scheduler_engine.answers.fixes import Fix, fixes
 from scheduler_engine.answers.patches import Patch, patches
 from scheduler_engine.cli.lines import wrapped
 from scheduler_engine.simulation import Simulation
@@ -52,11 +52,7 @@ def _found(simulation: Simulation, key: str) -> tuple[list[Fix], str]:
     found = [item.fix for item in tries if item.fix is not None]
     if found:
         return found, ""
-    if others := own_refusals(simulation, pod):
-        return [], say("fixes.own-plugins", pod=key, plugins=", ".join(others))
-    if not tries:
-        return [], fix_phrases.fits(key, any(simulation.api.list("Node")))
-    return [], fix_phrases.nothing(key, tries[-1].number)
+    return [], fix_phrases.none_found(simulation, pod, tries[-1].number if tries else 0)
 
 
 def _steps(patch: Patch) -> Iterator[str]:

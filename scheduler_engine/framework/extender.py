@@ -5,7 +5,7 @@ Source: upstream ``extender.go`` and ``k8s.io/kube-scheduler/extender/v1/types.g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,6 +20,8 @@ from scheduler_engine.framework.extender_answers import (
 )
 from scheduler_engine.framework.extender_calls import Address, Calls, View
 from scheduler_engine.framework.node_info import NodeInfo
+from scheduler_engine.trace.events.cycle import ExtenderAsked
+from scheduler_engine.trace.events.pairs import Pairs, Tables
 
 EXTENDER = "Extender"
 """The plugin that is said to have rejected a pod if extenders excluded nodes."""
@@ -172,3 +174,16 @@ def _without_pods(info: NodeInfo) -> NodeInfo:
     empty = NodeInfo()
     empty.set_node(info.node)
     return empty
+
+
+def extender_scores(asked: Iterable[ExtenderAsked]) -> tuple[Tables, Tables]:
+    """Return raw and normalized scores of extenders: what they answered, and the same as points of up to 100."""
+    answers = [one for one in asked if one.call == "prioritize" and not one.error]
+    return _table(answers, 1), _table(answers, POINTS)
+
+
+def _table(answers: Iterable[ExtenderAsked], factor: int) -> Tables:
+    return tuple(
+        (one.extender, Pairs(tuple(row[0] for row in one.scores), tuple(row[1] * factor for row in one.scores)))
+        for one in answers
+    )

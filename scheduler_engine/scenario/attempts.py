@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from scheduler_engine.framework.extender import extender_scores
 from scheduler_engine.queue.lanes import IN_FLIGHT
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.trace import events as ev
@@ -93,9 +94,10 @@ class Attempt:
 
     @cached_property
     def _scores(self) -> dict[str, dict[str, dict[str, int]]]:
+        raw, normalized = extender_scores(self.asked)
         tables = {
-            "raw": self.score.raw if self.score else (),
-            "normalized": self.normalize.normalized if self.normalize else (),
+            "raw": (*(self.score.raw if self.score else ()), *raw),
+            "normalized": (*(self.normalize.normalized if self.normalize else ()), *normalized),
             "weighted": self.normalize.weighted if self.normalize else (),
         }
         by_node: dict[str, dict[str, dict[str, int]]] = {}

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from scheduler_engine import commands, effort
+from scheduler_engine.answers.fix_phrases import none_found
 from scheduler_engine.answers.fixes import fixes
 from scheduler_engine.answers.looking import look, scratch
 from scheduler_engine.config import load_configuration
@@ -107,8 +108,10 @@ def test_it_is_asked_only_about_pods_with_its_resources() -> None:
 
 def test_points_are_score_times_weight_times_ten() -> None:
     made = cluster(answering(prioritize='node.metadata.name == "c" ? 10 : pods.size()'), make_pod("web")).run()
-    scores = {name: made.attempts("web")[0].scores(name)[URL] for name in "abc"}
-    assert scores == {"a": {"weighted": 20}, "b": {"weighted": 0}, "c": {"weighted": 200}}
+    scores = {name: [*made.attempts("web")[0].scores(name)[URL].items()] for name in "abc"}
+    assert scores["a"] == [("raw", 1), ("normalized", 10), ("weighted", 20)]
+    assert scores["b"] == [("raw", 0), ("normalized", 0), ("weighted", 0)]
+    assert scores["c"] == [("raw", 10), ("normalized", 100), ("weighted", 200)]
     assert made.node_of("web") == "c"
     [asked] = calls_in(made)
     assert (asked.weight, asked.scores) == (2, (("a", 1, 20), ("b", 0, 0), ("c", 10, 200)))
@@ -482,6 +485,8 @@ def test_looking_for_a_fix_counts_what_it_says() -> None:
     assert looked.feasible == ()
     assert looked.message.startswith("0/3 nodes are available: 3 no rack.")
     assert [one.fix for one in fixes(made.simulation, made.pod("web")) if one.fix] == []
+    said = none_found(made.simulation, made.pod("web"), 4)
+    assert said.startswith(f"No change is known. {URL} also decides where default/web may run")
 
 
 def test_a_binding_belongs_to_its_own_cycle() -> None:

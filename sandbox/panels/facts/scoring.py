@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sandbox.panels.model.state import Cycle
-from scheduler_engine.framework.extender import POINTS
+from scheduler_engine.framework.extender import extender_scores
 
 Table = dict[str, dict[str, int]]
 """Plugin → node → score."""
@@ -38,12 +38,11 @@ def scoring_of(cycle: Cycle) -> Scoring | None:
     totals = dict(ran.totals) if ran else {}
     nodes = totals or (cycle.filter.feasible if cycle.filter else ())
     asked = [one for one in cycle.asked if one.call == "prioritize" and not one.error]
-    raw = {one.extender: {node: score for node, score, _ in one.scores} for one in asked}
-    extenders = {name: {node: score * POINTS for node, score in scores.items()} for name, scores in raw.items()}
+    raw, normalized = extender_scores(asked)
     return Scoring(
         dict(cycle.score.weights) | {one.extender: one.weight for one in asked},
-        _by_plugin(cycle.score.raw) | raw,
-        _by_plugin(ran.normalized if ran else ()) | extenders,
+        _by_plugin((*cycle.score.raw, *raw)),
+        _by_plugin((*(ran.normalized if ran else ()), *normalized)),
         _by_plugin(ran.weighted if ran else ()),
         totals,
         sorted(nodes, key=lambda node: (-totals.get(node, 0), node != winner)),

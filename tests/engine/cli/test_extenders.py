@@ -317,7 +317,7 @@ def test_explain_shows_what_extenders_said(scenario: str, capsys: pytest.Capture
     assert main(["explain", "--allow-extenders", scenario, "--pod", "web", "--node", "n2"]) == 0
     shown = capsys.readouterr().out
     [row] = [text.split() for text in shown.splitlines() if text.startswith("  http://")]
-    assert row[1:] == ["100"]
+    assert row[1:] == ["10", "100", "100"]
     assert main(["explain", "--allow-extenders", scenario, "--pod", "web", "--fix"]) == 2
     assert "--allow-extenders" in capsys.readouterr().err
 

@@ -15,6 +15,7 @@ from sandbox.web.api.programs import NEEDED
 from scheduler_engine.answers import explained
 from scheduler_engine.scenario.facts import FACTS
 from scheduler_engine.testing import make_node, make_pod
+from tests.engine.simulated_extender import URL, answering
 from tests.sandbox.web.test_api import cluster, create_sandbox, get, post
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +61,28 @@ def test_a_bound_pod_is_explained_with_its_scores() -> None:
     assert (found["node"], chosen["node"], chosen["how"]) == ("n1", "n1", "only")
     (refusal,) = found["attempt"]["refusals"]
     assert (refusal["nodes"], refusal["reasons"]) == (["n2"], ["Insufficient cpu"])
+
+
+def test_points_of_an_extender_are_explained_like_those_of_a_plugin() -> None:
+    objects = [*(make_node(name).capacity(cpu="2") for name in ("n1", "n2")), make_pod("web").cpu("1")]
+    made = create_sandbox(
+        configuration=answering(prioritize="5", filter="true"),
+        commands=[{"kind": "apply", "manifests": [item.obj() for item in objects]}, RUN],
+    )
+    nodes = get(f"{made}/explain", pod="default/web").json()["attempt"]["nodes"]
+    assert [node["scores"][URL] for node in nodes] == [{"raw": 5, "normalized": 50, "weighted": 100}] * 2
+
+
+def test_no_change_is_promised_or_ruled_out_where_others_decide_too() -> None:
+    objects = [make_node("n1").capacity(cpu="2"), make_pod("web").cpu("1")]
+    made = create_sandbox(
+        configuration=answering(filter='"rack" in node.metadata.labels'),
+        commands=[{"kind": "apply", "manifests": [item.obj() for item in objects]}, RUN],
+    )
+    assert get(f"{made}/fixes", pod="default/web").json()["problem"] == (
+        f"No change is known. {URL} also decides where default/web may run, "
+        "and fixes are known only for the plugins of Kubernetes."
+    )
 
 
 def test_an_earlier_attempt_is_explained_as_it_was() -> None:

@@ -82,7 +82,7 @@ PRESS = """async ({ own, first }) => {
       const before = typed();
       if (element === form) htmx.trigger(form, 'submit', { submitter: button });
       else button.click();
-      for (let tries = 0; tries < 400 && !place?.textContent; tries += 1) await later();
+      for (let tries = 0; tries < 4000 && !place?.textContent; tries += 1) await later();
       const alert = place?.getAttribute('role') === 'alert';
       places.push([path, (place?.textContent ?? '').replace(/\\s+/g, ' ').trim(), alert, typed() === before]);
       place?.replaceChildren();

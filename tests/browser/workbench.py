@@ -80,7 +80,9 @@ def level(page: Page) -> int:
     forever.
     """
     server, place = page.url.partition("?")[0].split("/s/")
-    response = page.request.get(f"{server}/api/v1/sandboxes/{place.rstrip('/')}")
+    about = f"{server}/api/v1/sandboxes/{place.rstrip('/')}"
+    # After a restart, a busy machine may still be opening the sandbox.
+    response = wait_until(lambda: (answer := page.request.get(about)).status != 409 and answer)
     assert response.ok, f"{response.status} {response.text()}"
     done: int = response.json()["head"]
     wait_until(lambda: head(page) == done)

@@ -56,7 +56,7 @@ COSTS: dict[str, Cost] = {
     **dict.fromkeys(("startsWith", "endsWith"), _first()),
     **dict.fromkeys(("string_to_bytes", "bytes_to_string"), _first()),
     **dict.fromkeys(("lowerAscii", "upperAscii", "substring", "trim"), _first()),
-    **dict.fromkeys(("quantity", "isQuantity", "semver", "isSemver", "cidr", "isIP", "isCIDR"), _first()),
+    **dict.fromkeys(("quantity", "isQuantity", "semver", "isSemver", "cidr", "isIP", "isCIDR", "url"), _first()),
     **dict.fromkeys(("replace", "split", "ip.isCanonical"), _first(2 * STRING_FACTOR)),
     **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _walked),
     "find": _matching,
@@ -73,5 +73,9 @@ COSTS: dict[str, Cost] = {
     "contains": lambda values, result: _traversal(values[0]) * _traversal(values[1]),
     "join": lambda values, result: math.ceil(_size(result) * 2 * STRING_FACTOR),
     "string_to_ip": _first(),
+    **dict.fromkeys(("format", "strings.quote"), _first()),
+    "validate": lambda values, result: (
+        math.ceil((1 + _size(values[1])) * STRING_FACTOR) * math.ceil(getattr(values[0], "size", 1) * PATTERN_FACTOR)
+    ),
 }
 """Function or overload → its cost, from arguments and result. All others cost 1."""

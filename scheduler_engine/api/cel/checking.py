@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scheduler_engine.api.cel import types
 from scheduler_engine.api.cel.lexing import Problem
-from scheduler_engine.api.cel.nodes import Call, Const, Fold, Ident, ListOf, MapOf, Node, Select, parts_of
+from scheduler_engine.api.cel.nodes import Call, Const, Fold, Ident, ListOf, MapOf, Node, Select
 from scheduler_engine.api.cel.overloads import OVERLOADS, Overload
-from scheduler_engine.api.cel.texts import pattern
 from scheduler_engine.api.cel.types import BOOL, DYN, ERROR, INT, OPTIONAL, STRING, Type, shown
-from scheduler_engine.api.cel.values import CelError, name_of
+from scheduler_engine.api.cel.values import name_of
 
 Fields = Mapping[str, Mapping[str, Type]]
 """Name of an object's type → its fields."""
@@ -24,12 +23,14 @@ MOST_PARTS = 200
 @dataclass(slots=True)
 class Checked:
     """``types`` and ``overloads`` by node; ``functions``: calls of qualified names, such as ``optional.of``.
+    ``names``: types with such names.
     ``locates``: errors of an evaluation shall say where they arise, which makes it slower.
     """
 
     types: dict[Node, Type] = field(default_factory=dict)
     overloads: dict[Node, tuple[str, ...]] = field(default_factory=dict)
     functions: dict[Node, str] = field(default_factory=dict)
+    names: dict[Node, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     locates: bool = False
 
@@ -97,6 +98,10 @@ class _Checker:
         return self.problem(node, _undeclared(node.name)) if found is None else found
 
     def _select(self, node: Select) -> Type:
+        named = dotted_type(node)
+        if named is not None and self.lookup("google") is None:
+            self.found.names[node] = named[0]
+            return ("type", named)
         found = self.field(node, self.check(node.operand), node.field, optional=False)
         return BOOL if node.test_only else self.known(found)
 
@@ -180,16 +185,16 @@ class _Checker:
         joined: Type | None = None
         for index, part in enumerate(node.items):
             item = self.check(part)
-            joined = self.join(part, joined, self.unwrapped(part, item) if index in node.optional else item)
+            joined = self.join(joined, self.unwrapped(part, item) if index in node.optional else item)
         return self.limited(node, ("list", self.new_variable() if joined is None else joined))
 
     def _mapof(self, node: MapOf) -> Type:
         keys: Type | None = None
         values: Type | None = None
         for key, value, optional in node.entries:
-            keys = self.join(key, keys, self.check(key))
+            keys = self.join(keys, self.check(key))
             item = self.check(value)
-            values = self.join(value, values, self.unwrapped(value, item) if optional else item)
+            values = self.join(values, self.unwrapped(value, item) if optional else item)
         return self.limited(node, ("map", keys or self.new_variable(), values or self.new_variable()))
 
     def unwrapped(self, node: Node, item: Type) -> Type:
@@ -201,12 +206,13 @@ class _Checker:
             self.problem(node, f"expected type 'optional_type({shown(item)})' but found '{shown(item)}'")
         return item
 
-    def join(self, node: Node, previous: Type | None, current: Type) -> Type:
+    def join(self, previous: Type | None, current: Type) -> Type:
+        """Return the type of an item after others. Mixed ones are reported later: format accepts them."""
         if previous is None:
             return current
         if self.fits(previous, current):
             return types.most_general(previous, current)
-        return self.problem(node, f"expected type '{shown(previous)}' but found '{shown(current)}'")
+        return DYN
 
     def _fold(self, node: Fold) -> Type:
         items = self.known(self.check(node.items))
@@ -255,52 +261,16 @@ def _parameters(item: Type) -> set[str]:
     return {name for part in types.parameters(item) for name in _parameters(part)}
 
 
+def dotted_type(node: Node) -> Type | None:
+    """Return the type that names with dots between them stand for, None if there is none."""
+    parts: list[str] = []
+    while isinstance(node, Select) and not node.test_only:
+        parts.append(node.field)
+        node = node.operand
+    name = ".".join([node.name, *reversed(parts)]) if parts and isinstance(node, Ident) else ""
+    return types.NAMEABLE.get(name)
+
+
 def _qualified(node: Call) -> str:
     """Return ``name.function`` of a call on a name, such as ``optional.of``; "" for other calls."""
     return f"{node.target.name}.{node.function}" if isinstance(node.target, Ident) else ""
-
-
-def regex_problems(root: Node) -> list[Problem]:
-    """Return the patterns in an expression that are invalid."""
-    found = []
-    for call in calls(root):
-        text = call.args[-1] if call.function == "matches" else None
-        if isinstance(text, Const) and isinstance(text.value, str):
-            try:
-                pattern(text.value)
-            except CelError:
-                found.append(Problem(text.at, "invalid matches argument"))
-    return found
-
-
-def literal_problems(root: Node, checked: Checked) -> list[Problem]:
-    """Return the items, keys and values of literals that have another type than the first."""
-    found, waiting = list[Problem](), [root]
-    while waiting:
-        node = waiting.pop()
-        waiting += parts_of(node)
-        if isinstance(node, ListOf):
-            parts = [(item, index in node.optional) for index, item in enumerate(node.items)]
-            found += list(_mixed(parts, checked))[:1]
-        elif isinstance(node, MapOf):
-            found += _mixed([(key, False) for key, _, _ in node.entries], checked)
-            found += _mixed([(value, optional) for _, value, optional in node.entries], checked)
-    return found
-
-
-def _mixed(parts: list[tuple[Node, bool]], checked: Checked) -> Iterator[Problem]:
-    """Yield the parts whose type differs from that of the first. The types of optional ones are those inside."""
-    kinds = [_inside(checked.types[part]) if optional else checked.types[part] for part, optional in parts]
-    for (part, _), kind in zip(parts, kinds, strict=True):
-        if kind != kinds[0]:
-            yield Problem(part.at, f"expected type '{shown(kinds[0])}' but found '{shown(kind)}'")
-
-
-def _inside(item: Type) -> Type:
-    return types.parameters(item)[0] if item[0] == OPTIONAL else item
-
-
-def calls(node: Node) -> list[Call]:
-    """Return all calls in an expression."""
-    inner = [call for part in parts_of(node) for call in calls(part)]
-    return [node, *inner] if isinstance(node, Call) else inner

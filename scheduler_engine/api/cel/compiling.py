@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from scheduler_engine.api.cel.checking import Checked, Fields, check, literal_problems, regex_problems
+from scheduler_engine.api.cel.checking import Checked, Fields, check
 from scheduler_engine.api.cel.lexing import CelSyntaxError, Problem
 from scheduler_engine.api.cel.nodes import Node
 from scheduler_engine.api.cel.parsing import parse
 from scheduler_engine.api.cel.planning import plan
 from scheduler_engine.api.cel.running import Step
 from scheduler_engine.api.cel.types import Type
+from scheduler_engine.api.cel.validating import literal_problems
 from scheduler_engine.api.cel.values import CelError
 
 MOST_PROBLEMS = 100
@@ -49,7 +50,7 @@ def compile_expression(
     except CelSyntaxError as problem:
         raise NotCompiled(f"compilation failed: {marked(text, problem.problems)}") from problem
     checked = check(root, variables, objects)
-    problems = checked.problems or [*regex_problems(root), *literal_problems(root, checked)]
+    problems = checked.problems or literal_problems(root, checked)
     if problems:
         raise NotCompiled(f"compilation failed: {marked(text, problems)}")
     wrong = wrong_result(checked.types[root])
@@ -63,7 +64,10 @@ def compile_expression(
 
 def marked(expression: str, problems: list[Problem]) -> str:
     """Return the problems with the lines that they are in, as cel-go shows them."""
-    return "\n".join(_in_its_line(expression, problem) for problem in sorted(problems)[:MOST_PROBLEMS])
+    kept = sorted(problems[:MOST_PROBLEMS], key=lambda problem: problem.at)
+    more = len(problems) - len(kept)
+    lines = [_in_its_line(expression, problem) for problem in kept]
+    return "\n".join([*lines, *([f"{more} more errors were truncated"] if more else [])])
 
 
 def place_of(expression: str, at: int) -> tuple[int, int]:

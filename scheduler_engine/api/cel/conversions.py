@@ -8,6 +8,7 @@ from decimal import Decimal
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
+from scheduler_engine.api.cel.times import NANO, Duration, Timestamp, parse_duration, parse_timestamp, timestamp_at
 from scheduler_engine.api.cel.values import CelError, Uint, bounded, no_overload, text_of
 
 INTEGER, UNSIGNED = re.compile(r"[+-]?\d+", re.ASCII), re.compile(r"\d+", re.ASCII)
@@ -19,6 +20,10 @@ LEAST_EXPONENT = 6
 def to_int(value: Any) -> int:
     if isinstance(value, str):
         return int(_parsed(value, INTEGER, "int", -(2**63), 2**63 - 1))
+    if isinstance(value, Timestamp):
+        return value.nanos // NANO
+    if isinstance(value, Duration):
+        return value.nanos
     if isinstance(value, float) and not -(2.0**63) < value < 2.0**63:
         raise CelError("integer overflow")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -85,9 +90,38 @@ def to_string(value: Any) -> str:
             raise CelError("invalid UTF-8 in bytes, cannot convert to string") from None
     if isinstance(value, float):
         return _double_text(value)
-    if isinstance(value, (str, bool, int, float, IPv4Address, IPv6Address)):
+    if isinstance(value, (str, bool, int, float, IPv4Address, IPv6Address, Timestamp, Duration)):
         return text_of(value)
     raise no_overload("string", value)
+
+
+def to_timestamp(value: Any) -> Timestamp:
+    if isinstance(value, Timestamp):
+        return value
+    try:
+        if isinstance(value, int) and not isinstance(value, (bool, Uint)):
+            return timestamp_at(value)
+        if isinstance(value, str):
+            return parse_timestamp(value)
+    except ValueError:
+        raise CelError("type conversion error from 'string' to 'google.protobuf.Timestamp'") from None
+    except OverflowError as problem:
+        raise CelError(str(problem)) from None
+    raise no_overload("timestamp", value)
+
+
+def to_duration(value: Any) -> Duration:
+    if isinstance(value, Duration):
+        return value
+    if isinstance(value, int) and not isinstance(value, (bool, Uint)):
+        # The checker accepts this conversion, which no number has.
+        raise CelError("type conversion error from 'int' to 'google.protobuf.Duration'")
+    if not isinstance(value, str):
+        raise no_overload("duration", value)
+    try:
+        return parse_duration(value)
+    except ValueError:
+        raise CelError("type conversion error from 'string' to 'google.protobuf.Duration'") from None
 
 
 def _double_text(value: float) -> str:

@@ -12,11 +12,24 @@ from dataclasses import dataclass
 from scheduler_engine.api.cel.call_costs import LIST_COST, MAP_COST, PATTERN_FACTOR, STRING_FACTOR
 from scheduler_engine.api.cel.checking import Checked
 from scheduler_engine.api.cel.nodes import Call, Const, Fold, Ident, ListOf, MapOf, Node, Select
-from scheduler_engine.api.cel.types import BOOL, DOUBLE, INT, OPTIONAL, UINT, Type, parameters, shown
+from scheduler_engine.api.cel.types import (
+    BOOL,
+    DOUBLE,
+    DURATION,
+    FORMAT,
+    INT,
+    OPTIONAL,
+    TIMESTAMP,
+    UINT,
+    URL,
+    Type,
+    parameters,
+    shown,
+)
 
 UNKNOWN = 2**64 - 1
 """The size of what has no known limit, and the largest cost."""
-SCALARS = (BOOL, DOUBLE, INT, UINT)
+SCALARS = (BOOL, DOUBLE, DURATION, INT, TIMESTAMP, UINT)
 Path = tuple[str, ...]
 KEYS, VALUES, ITEMS = "@keys", "@values", "@items"
 SizeOf = Callable[[Path], int | None]
@@ -103,6 +116,8 @@ class _Coster:
         return 1
 
     def _select(self, node: Select) -> int:
+        if node in self.checked.names:
+            return 1
         inside = self.cost(node.operand)
         if node.test_only:
             return inside
@@ -212,7 +227,7 @@ class _Coster:
             if inner is not None:
                 self.sizes[node] = inner[1]
             return
-        size = SIZES.get(node.function)
+        size = SIZES.get(self.checked.functions.get(node, node.function))
         if size is not None:
             self.sizes[node] = size(self, args)
         if node.function == "_+_":
@@ -229,6 +244,9 @@ class _Coster:
 
     def equality(self, args: Sequence[Node]) -> int:
         one, other = (self.checked.types[arg] for arg in args)
+        if one == other and one in (URL, FORMAT):
+            size = LONGEST_FORMAT if one == FORMAT else self.sizes.get(args[1], 1)
+            return max(1, scaled(size, STRING_FACTOR))
         return 1 if one == other and shown(one).partition(".")[0] in ("kubernetes", "net") else self.smaller(args)
 
     def walked(self, args: Sequence[Node]) -> int:
@@ -289,12 +307,16 @@ def _joined(coster: _Coster, args: Sequence[Node]) -> int:
     return min(product(count, UNKNOWN if item is None else item) + between, UNKNOWN)
 
 
+LONGEST_FORMAT, LONGEST_PATTERN = 64, 128
+"""The sizes that named formats count with."""
 CONTAINS_IP, CONTAINS_CIDR = 4, 7
 """The costs of comparing the 16 bytes of addresses."""
 COSTS: Mapping[str, Rule] = {
     **dict.fromkeys(("startsWith", "endsWith"), _of(1)),
     **dict.fromkeys(("lowerAscii", "upperAscii", "substring", "trim", "string_to_bytes", "bytes_to_string"), _of(0)),
-    **dict.fromkeys(("quantity", "isQuantity", "semver", "isSemver", "cidr", "isIP", "isCIDR", "string_to_ip"), _of(0)),
+    **dict.fromkeys(
+        ("quantity", "isQuantity", "semver", "isSemver", "cidr", "isIP", "isCIDR", "string_to_ip", "url"), _of(0)
+    ),
     **dict.fromkeys(("replace", "split", "ip.isCanonical"), _of(0, 2 * STRING_FACTOR)),
     **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _Coster.walked),
     **dict.fromkeys(("find", "findAll", "matches_string"), _Coster.matching),
@@ -311,15 +333,19 @@ COSTS: Mapping[str, Rule] = {
     "add_string": lambda coster, args: scaled(_sum(coster, args), STRING_FACTOR),
     "contains": lambda coster, args: product(_of(0)(coster, args), _of(1)(coster, args)),
     "join": lambda coster, args: scaled(_joined(coster, args), STRING_FACTOR),
+    **dict.fromkeys(("format", "strings.quote", "url"), _of(0)),
+    "validate": lambda coster, args: scaled(_of(1)(coster, args), LONGEST_PATTERN * PATTERN_FACTOR),
 }
 """Function or overload → its cost besides its arguments. All others cost 1."""
 SIZES: Mapping[str, Rule] = {
     **dict.fromkeys(
-        ("lowerAscii", "upperAscii", "substring", "trim", "find", "findAll", "split"),
+        ("lowerAscii", "upperAscii", "substring", "trim", "find", "findAll", "split", "url"),
         lambda coster, args: coster.size(args[0]),
     ),
     "_+_": _sum,
     "replace": _replaced,
     "join": _joined,
+    "bytes": lambda coster, args: product(coster.size(args[0]), 4 if coster.checked.types[args[0]] == STRING else 1),
+    "strings.quote": lambda coster, args: min(2 * coster.size(args[0]) + 2, UNKNOWN),
 }
 """Function → the largest size of its result."""

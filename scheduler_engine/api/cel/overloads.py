@@ -9,7 +9,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from scheduler_engine.api.cel.types import CIDR, IP, OPTIONAL, QUANTITY, SEMVER, SIMPLE, Type
+from scheduler_engine.api.cel.types import (
+    CIDR,
+    DURATION,
+    FORMAT,
+    IP,
+    OPTIONAL,
+    QUANTITY,
+    SEMVER,
+    SIMPLE,
+    TIMESTAMP,
+    URL,
+    Type,
+)
 
 TABLE = """
 _?_:_ bool A A -> A conditional
@@ -21,6 +33,9 @@ _==_ A A -> bool equals
 _!=_ A A -> bool not_equals
 _+_ bytes bytes -> bytes add_bytes
 _+_ double double -> double add_double
+_+_ duration duration -> duration add_duration_duration
+_+_ duration timestamp -> timestamp add_duration_timestamp
+_+_ timestamp duration -> timestamp add_timestamp_duration
 _+_ int int -> int add_int64
 _+_ list(A) list(A) -> list(A) add_list
 _+_ string string -> string add_string
@@ -36,7 +51,10 @@ _*_ uint uint -> uint multiply_uint64
 -_ double -> double negate_double
 -_ int -> int negate_int64
 _-_ double double -> double subtract_double
+_-_ duration duration -> duration subtract_duration_duration
 _-_ int int -> int subtract_int64
+_-_ timestamp duration -> timestamp subtract_timestamp_duration
+_-_ timestamp timestamp -> duration subtract_timestamp_timestamp
 _-_ uint uint -> uint subtract_uint64
 _[_] list(A) int -> A index_list
 _[_] map(A,B) A -> B index_map
@@ -65,17 +83,27 @@ double double -> double double_to_double
 double int -> double int64_to_double
 double string -> double string_to_double
 double uint -> double uint64_to_double
+duration duration -> duration duration_to_duration
+duration int -> duration int64_to_duration
+duration string -> duration string_to_duration
 dyn A -> dyn to_dyn
 int int -> int int64_to_int64
 int double -> int double_to_int64
+int duration -> int duration_to_int64
 int string -> int string_to_int64
+int timestamp -> int timestamp_to_int64
 int uint -> int uint64_to_int64
 string string -> string string_to_string
 string bool -> string bool_to_string
 string bytes -> string bytes_to_string
 string double -> string double_to_string
+string duration -> string duration_to_string
 string int -> string int64_to_string
+string timestamp -> string timestamp_to_string
 string uint -> string uint64_to_string
+timestamp int -> timestamp int64_to_timestamp
+timestamp string -> timestamp string_to_timestamp
+timestamp timestamp -> timestamp timestamp_to_timestamp
 uint uint -> uint uint64_to_uint64
 uint double -> uint double_to_uint64
 uint int -> uint int64_to_uint64
@@ -94,6 +122,10 @@ optional.none -> optional_type(A) optional_none
 .hasValue optional_type(A) -> bool optional_hasValue
 .or optional_type(A) optional_type(A) -> optional_type(A) optional_or_optional
 .orValue optional_type(A) A -> A optional_orValue_value
+.first list(A) -> optional_type(A) list_first
+.last list(A) -> optional_type(A) list_last
+optional.unwrap list(optional_type(A)) -> list(A) optional_unwrap
+.unwrapOpt list(optional_type(A)) -> list(A) optional_unwrapOpt
 .charAt string int -> string string_char_at_int
 .indexOf string string -> int string_index_of_string
 .indexOf string string int -> int string_index_of_string_int
@@ -112,6 +144,18 @@ optional.none -> optional_type(A) optional_none
 .substring string int -> string string_substring_int
 .substring string int int -> string string_substring_int_int
 .trim string -> string string_trim
+.format string list(dyn) -> string string_format
+strings.quote string -> string strings_quote
+url string -> kubernetes.URL string_to_url
+isURL string -> bool is_url_string
+.getScheme kubernetes.URL -> string url_get_scheme
+.getHost kubernetes.URL -> string url_get_host
+.getHostname kubernetes.URL -> string url_get_hostname
+.getPort kubernetes.URL -> string url_get_port
+.getEscapedPath kubernetes.URL -> string url_get_escaped_path
+.getQuery kubernetes.URL -> map(string,list(string)) url_get_query
+format.named string -> optional_type(kubernetes.NamedFormat) format-named
+.validate kubernetes.NamedFormat string -> optional_type(list(string)) format-validate
 .find string string -> string string_find_string
 .findAll string string -> list(string) string_find_all_string
 .findAll string string int -> list(string) string_find_all_string_int
@@ -162,9 +206,10 @@ isCIDR string -> bool is_cidr
 .masked net.CIDR -> net.CIDR cidr_masked
 string net.CIDR -> string cidr_to_string
 """
-COMPARED = ("bool", "int", "uint", "double", "string", "bytes")
+COMPARED = ("bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration")
 NUMBERS = ("int", "uint", "double")
-LIST_ITEMS = ("int", "uint", "double", "bool", "string", "bytes")
+SUMMED = (*NUMBERS, "duration")
+LIST_ITEMS = ("int", "uint", "double", "bool", "string", "bytes", "timestamp", "duration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +233,41 @@ def _comparisons() -> list[str]:
 
 def _of_lists() -> list[str]:
     lines = [f".isSorted list({kind}) -> bool list_{kind}_is_sorted_bool" for kind in LIST_ITEMS]
-    lines += [f".sum list({kind}) -> {kind} list_{kind}_sum_{kind}" for kind in NUMBERS]
+    lines += [f".sum list({kind}) -> {kind} list_{kind}_sum_{kind}" for kind in SUMMED]
     for name in ("max", "min"):
         lines += [f".{name} list({kind}) -> {kind} list_{kind}_{name}_{kind}" for kind in LIST_ITEMS]
     return lines
 
 
-NAMED = SIMPLE | {item[0]: item for item in (QUANTITY, SEMVER, IP, CIDR)}
+def _of_times() -> list[str]:
+    lines = []
+    for name, what in FIELDS.items():
+        of_zone = "timestamp_to_seconds_tz" if what == "seconds" else f"timestamp_to_{what}_with_tz"
+        lines += [f".{name} timestamp -> int timestamp_to_{what}", f".{name} timestamp string -> int {of_zone}"]
+    return [*lines, *(f".{name} duration -> int duration_to_{FIELDS[name]}" for name in OF_DURATIONS)]
+
+
+FIELDS = {
+    "getFullYear": "year",
+    "getMonth": "month",
+    "getDayOfYear": "day_of_year",
+    "getDayOfMonth": "day_of_month",
+    "getDate": "day_of_month_1_based",
+    "getDayOfWeek": "day_of_week",
+    "getHours": "hours",
+    "getMinutes": "minutes",
+    "getSeconds": "seconds",
+    "getMilliseconds": "milliseconds",
+}
+"""Function of timestamps → the part of its overloads' ids."""
+OF_DURATIONS = ("getHours", "getMinutes", "getSeconds", "getMilliseconds")
+FORMATS = (
+    *("dns1123Label", "dns1123Subdomain", "dns1035Label", "qualifiedName"),
+    *("dns1123LabelPrefix", "dns1123SubdomainPrefix", "dns1035LabelPrefix", "labelValue"),
+    *("uri", "uuid", "byte", "date", "datetime"),
+)
+NAMED = SIMPLE | {item[0]: item for item in (QUANTITY, SEMVER, IP, CIDR, URL, FORMAT)}
+NAMED |= {"timestamp": TIMESTAMP, "duration": DURATION}
 
 
 def _type(text: str) -> Type:
@@ -209,7 +282,8 @@ def _type(text: str) -> Type:
 
 def _read() -> dict[str, list[Overload]]:
     found: dict[str, list[Overload]] = {}
-    for line in [*TABLE.strip().splitlines(), *_comparisons(), *_of_lists()]:
+    formats = [f"format.{name} -> {FORMAT[0]} format.{name}" for name in FORMATS]
+    for line in [*TABLE.strip().splitlines(), *_comparisons(), *_of_lists(), *_of_times(), *formats]:
         before, _, after = line.partition(" -> ")
         function, *args = before.split(" ")
         result, name = after.split(" ")

@@ -32,7 +32,7 @@ from scheduler_engine.api.cel.values import (
     plain_key,
 )
 
-CONVERSIONS = frozenset(("bool", "bytes", "double", "dyn", "int", "string", "type", "uint"))
+CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
 FIXED_PATTERNS = frozenset(("find", "findAll"))
 """Functions whose patterns must be valid when the expression is compiled."""
 COMPARING: Mapping[str, Callable[[int, int], int]] = {
@@ -83,6 +83,9 @@ def _ident(node: Ident, checked: Checked) -> Step:
 
 
 def _select(node: Select, checked: Checked) -> Step:
+    if node in checked.names:
+        named = CelType(checked.names[node])
+        return lambda run: named
     operand, name = plan(node.operand, checked), node.field
     if node.test_only:
         return lambda run: _tested(operand(run), name)

@@ -13,6 +13,8 @@ BOOL, INT, UINT, DOUBLE = ("bool",), ("int",), ("uint",), ("double",)
 STRING, BYTES, NULL = ("string",), ("bytes",), ("null_type",)
 DYN, ANY, ERROR = ("dyn",), ("any",), ("!error!",)
 QUANTITY, SEMVER, IP, CIDR = ("kubernetes.Quantity",), ("kubernetes.Semver",), ("net.IP",), ("net.CIDR",)
+URL, FORMAT = ("kubernetes.URL",), ("kubernetes.NamedFormat",)
+TIMESTAMP, DURATION = ("google.protobuf.Timestamp",), ("google.protobuf.Duration",)
 OPTIONAL = "optional_type"
 SIMPLE = {item[0]: item for item in (BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL, DYN)}
 """The simple types, by name."""
@@ -20,12 +22,14 @@ NAMEABLE: dict[str, Type] = {name: item for name, item in SIMPLE.items() if item
     "list": ("list", DYN),
     "map": ("map", DYN, DYN),
     "type": ("type",),
+    TIMESTAMP[0]: TIMESTAMP,
+    DURATION[0]: DURATION,
 }
 """The types that an expression can name."""
-NULLABLE = (ANY, QUANTITY, SEMVER, IP, CIDR)
+NULLABLE = (ANY, QUANTITY, SEMVER, IP, CIDR, URL, FORMAT, TIMESTAMP, DURATION)
 
 
-MESSAGE_NAMES: Mapping = {NULL: ("null",)}
+MESSAGE_NAMES: Mapping = {NULL: ("null",), TIMESTAMP: ("timestamp",), DURATION: ("duration",)}
 RESULT_NAMES: Mapping = {ANY: ("google.protobuf.Any",)}
 """What the message about a wrong type of the result calls types."""
 

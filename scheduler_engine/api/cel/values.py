@@ -1,7 +1,8 @@
 """Values of CEL in Python, and the operators on them.
 
 bool, int, float, str, bytes, None, list and dict stand for themselves; ``Uint``, ``Optional``, ``Semver``, ``CelType``,
-``Quantity`` and the types of ``ipaddress`` for the others. Source: upstream ``cel-go/common/types``.
+``Quantity``, ``Timestamp``, ``Duration`` and the types of ``ipaddress`` for the others.
+Source: upstream ``cel-go/common/types``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from typing import Any, ClassVar
 
+from scheduler_engine.api.cel import times
 from scheduler_engine.api.cel.semver import Semver
+from scheduler_engine.api.cel.times import Duration, Timestamp
 from scheduler_engine.api.quantity import Quantity
 
 LARGEST_INT, LARGEST_UINT = 2**63 - 1, 2**64 - 1
@@ -85,13 +88,16 @@ NAMES: dict[type, str] = {
     IPv6Address: "net.IP",
     IPv4Interface: "net.CIDR",
     IPv6Interface: "net.CIDR",
+    Timestamp: "google.protobuf.Timestamp",
+    Duration: "google.protobuf.Duration",
 }
 
 
 def name_of(value: Any) -> str:
     """Return the name of a value's type."""
     kind = type(value)
-    return NAMES.get(kind) or next(name for base, name in NAMES.items() if isinstance(value, base))
+    named = NAMES.get(kind) or getattr(kind, "type_name", "")
+    return named or next(name for base, name in NAMES.items() if isinstance(value, base))
 
 
 def no_overload(function: str, *args: Any) -> CelError:
@@ -144,7 +150,7 @@ def compare(function: str, one: Any, other: Any) -> int:
         if one != one or other != other:
             raise CelError("NaN values cannot be ordered")
         one, other = _aligned(one, other)
-    elif type(one) is not type(other) or not isinstance(one, (bool, str, bytes)):
+    elif type(one) is not type(other) or not isinstance(one, (bool, str, bytes, Timestamp, Duration)):
         raise no_overload(function, one, other)
     return int(one > other) - int(one < other)
 
@@ -200,16 +206,35 @@ def _divided_real(one: float, by: float) -> float:
 
 
 _sum = _arithmetic("_+_", int.__add__, float.__add__)
+_difference = _arithmetic("_-_", int.__sub__, float.__sub__)
+TIMES = (Timestamp, Duration)
 
 
 def add(one: Any, other: Any) -> Any:
     if type(one) is type(other) and isinstance(one, (str, bytes, list)):
         check_size(len(one) + len(other))
         return one + other
-    return _sum(one, other)
+    return _of_times("_+_", times.added, one, other) if isinstance(one, TIMES) else _sum(one, other)
+
+
+def subtract(one: Any, other: Any) -> Any:
+    return _of_times("_-_", times.subtracted, one, other) if isinstance(one, TIMES) else _difference(one, other)
+
+
+def _of_times(sign: str, function: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    if not isinstance(other, TIMES):
+        raise no_overload(sign, one, other)
+    try:
+        return function(one, other)
+    except TypeError:
+        raise no_overload(sign, one, other) from None
+    except OverflowError as problem:
+        raise CelError(str(problem)) from None
 
 
 def negate(value: Any) -> Any:
+    if isinstance(value, Duration):
+        return _of_times("_-_", times.subtracted, Duration(0), value)
     if is_number(value) and not isinstance(value, Uint):
         return bounded(-value, unsigned=False) if isinstance(value, int) else -value
     raise no_overload("-_", value)
@@ -309,7 +334,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "_==_": equal,
     "_!=_": lambda one, other: not equal(one, other),
     "_+_": add,
-    "_-_": _arithmetic("_-_", int.__sub__, float.__sub__),
+    "_-_": subtract,
     "_*_": _arithmetic("_*_", int.__mul__, float.__mul__),
     "_/_": _arithmetic("_/_", _divided, _divided_real),
     "_%_": _arithmetic("_%_", _remainder, None),

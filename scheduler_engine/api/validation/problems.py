@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scheduler_engine.api import go_text
 from scheduler_engine.api.validation.names import Reworded
 from scheduler_engine.errors import FieldError
 from scheduler_engine.versions import Rules
@@ -71,7 +72,6 @@ def until(rule: str, errors: Iterable[FieldError]) -> Errors:
 Rule = Callable[[Any, str], Errors]
 """Return what is wrong with a value at a path."""
 
-_ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v"}
 
 _JSON_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 """Characters that Go escapes in JSON beyond the required ones."""
@@ -85,21 +85,7 @@ def quoted(text: str) -> str:
     """Return a text in double quotes, control characters escaped like Go; cut a very long one."""
     if len(text) > MOST_SHOWN:
         return f"{quoted(text[:MOST_SHOWN])}… ({len(text)} characters)"
-    if text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    parts = ['"']
-    for character in text:
-        if character in '"\\':
-            parts.append("\\" + character)
-        elif character.isprintable():
-            parts.append(character)
-        elif character in _ESCAPES:
-            parts.append(_ESCAPES[character])
-        else:
-            code = ord(character)
-            form = "\\x%02x" if code < 0x80 else "\\u%04x" if code < 0x10000 else "\\U%08x"
-            parts.append(form % code)
-    return "".join(parts) + '"'
+    return go_text.quoted(text)
 
 
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))

@@ -60,7 +60,7 @@ COSTS: dict[str, Cost] = {
     **dict.fromkeys(("replace", "split", "ip.isCanonical"), _first(2 * STRING_FACTOR)),
     **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _walked),
     "find": _matching,
-    "findAll": lambda values, result: max(_matching(values, result), MATCH_COST * len(result)),
+    "findAll": lambda values, result: max(_matching(values, result), MATCH_COST * len(result or ())),
     **dict.fromkeys(("less_string", "greater_string", "less_equals_string", "greater_equals_string"), _smaller),
     **dict.fromkeys(("_==_", "_!=_"), _compared),
     **dict.fromkeys(

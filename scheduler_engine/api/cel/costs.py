@@ -19,6 +19,7 @@ from scheduler_engine.api.cel.types import (
     FORMAT,
     INT,
     OPTIONAL,
+    STRING,
     TIMESTAMP,
     UINT,
     URL,
@@ -246,7 +247,7 @@ class _Coster:
         one, other = (self.checked.types[arg] for arg in args)
         if one == other and one in (URL, FORMAT):
             size = LONGEST_FORMAT if one == FORMAT else self.sizes.get(args[1], 1)
-            return max(1, scaled(size, STRING_FACTOR))
+            return scaled(size, STRING_FACTOR)
         return 1 if one == other and shown(one).partition(".")[0] in ("kubernetes", "net") else self.smaller(args)
 
     def walked(self, args: Sequence[Node]) -> int:
@@ -346,6 +347,7 @@ SIZES: Mapping[str, Rule] = {
     "replace": _replaced,
     "join": _joined,
     "bytes": lambda coster, args: product(coster.size(args[0]), 4 if coster.checked.types[args[0]] == STRING else 1),
+    "string": lambda coster, args: coster.size(args[0]),
     "strings.quote": lambda coster, args: min(2 * coster.size(args[0]) + 2, UNKNOWN),
 }
 """Function → the largest size of its result."""

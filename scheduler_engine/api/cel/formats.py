@@ -15,7 +15,7 @@ from scheduler_engine.api.name_patterns import dns_1035_label, dns_label, label_
 
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 _UUID = re.compile("-?".join(f"[0-9a-f]{{{count}}}" for count in (8, 4, 4, 4, 12)), re.ASCII | re.IGNORECASE)
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+\\/]{4})*(?:[A-Za-z0-9+\\/]{2}==|[A-Za-z0-9+\\/]{3}=|[A-Za-z0-9+\\/]{4})")
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
 
 
@@ -54,7 +54,7 @@ def _if_not(valid: Callable[[str], object], text: str) -> Callable[[str], list[s
 
 def _prefix(check: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
     """Check a name to which a part will be added: it may end with a dash."""
-    return lambda value: list(check(f"{value[:-1]}a" if len(value) > 1 and value.endswith("-") else value))
+    return lambda value: list(check(f"{value[:-2]}a" if len(value) > 1 and value.endswith("-") else value))
 
 
 def _address(text: str) -> list[str]:

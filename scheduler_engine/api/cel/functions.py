@@ -96,6 +96,8 @@ def _extreme(name: str, sign: int) -> Function:
 @typed("sum", list)
 def total(items: list[Any]) -> Any:
     found = items[0] if items else 0
+    if not isinstance(found, (int, float, Duration)) or isinstance(found, bool):
+        raise no_overload("sum", items)
     for item in items[1:]:
         found = OPERATORS["_+_"](found, item)
     return found
@@ -201,6 +203,8 @@ def _end(name: str, position: int) -> Function:
 def _unwrapped(name: str) -> Function:
     @typed(name, list)
     def unwrap(items: list[Any]) -> list[Any]:
+        if items and not isinstance(items[0], Optional):
+            raise no_overload(name, items)
         for item in items:
             if not isinstance(item, Optional):
                 raise CelError(f"value {text_of(item)} is not optional")

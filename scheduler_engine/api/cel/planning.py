@@ -16,6 +16,7 @@ from scheduler_engine.api.cel.functions import FUNCTIONS
 from scheduler_engine.api.cel.nodes import ACCU, Call, Const, Fold, Ident, ListOf, MapOf, Node, Select, parts_of
 from scheduler_engine.api.cel.running import Run, Step
 from scheduler_engine.api.cel.texts import pattern
+from scheduler_engine.api.cel.types import NAMEABLE
 from scheduler_engine.api.cel.values import (
     LONGEST,
     NOTHING,
@@ -71,6 +72,9 @@ def _const(node: Const, checked: Checked) -> Step:
 
 def _ident(node: Ident, checked: Checked) -> Step:
     name = node.name
+    if checked.types[node][0] == "type" and name in NAMEABLE:
+        named = CelType(name)
+        return lambda run: named
 
     def step(run: Run) -> Any:
         run.spend(1)
@@ -137,7 +141,13 @@ def _call(node: Call, checked: Checked) -> Step:
         values = [arg(run) for arg in args]
         if compared is not None:
             run.compare(values[0], values[1], compared)
-        result = function(*values)
+        try:
+            result = function(*values)
+        except TooExpensive:
+            raise
+        except CelError:
+            run.spend(1 if cost is None else cost(values, None))
+            raise
         run.spend(1 if cost is None else cost(values, result))
         return result
 
@@ -206,14 +216,23 @@ def _logical(decides: bool) -> Callable[[Call, Checked], Step]:
 
 def _conditional(node: Call, checked: Checked) -> Step:
     condition, yes, no = (plan(part, checked) for part in node.args)
+    free_yes, free_no = (_begins_with_variable(part) for part in node.args[1:])
 
     def step(run: Run) -> Any:
         value = condition(run)
         if not isinstance(value, bool):
             raise no_overload("_?_:_", value)
+        # A variable, or what it holds, is read as part of the choice, which costs nothing.
+        run.left += free_yes if value else free_no
         return yes(run) if value else no(run)
 
     return step
+
+
+def _begins_with_variable(node: Node) -> bool:
+    while (isinstance(node, Select) and not node.test_only) or (isinstance(node, Call) and node.function == "_[_]"):
+        node = node.operand if isinstance(node, Select) else node.args[0]
+    return isinstance(node, Ident)
 
 
 def _not_strictly_false(node: Call, checked: Checked) -> Step:

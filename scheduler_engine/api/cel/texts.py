@@ -105,6 +105,8 @@ def last_index_of(held: Any, item: Any, end: Any = None) -> int:
 
 @typed("join", list, str)
 def join(items: list[Any], between: str = "") -> str:
+    if items and not isinstance(items[0], str):
+        raise no_overload("join", items)
     for item in items:
         if not isinstance(item, str):
             raise CelError(f"join: invalid input: {text_of(item)}")
@@ -129,13 +131,13 @@ def split(text: str, by: str, most: int = -1) -> list[str]:
 
 @typed("substring", str, int, int)
 def substring(text: str, start: int, end: int | None = None) -> str:
+    if end is not None and start > end:
+        raise CelError(f"invalid substring range. start: {start}, end: {end}")
     if not 0 <= start <= len(text):
         raise CelError(f"index out of range: {start}")
     end = len(text) if end is None else end
     if not 0 <= end <= len(text):
         raise CelError(f"index out of range: {end}")
-    if start > end:
-        raise CelError(f"invalid substring range. start: {start}, end: {end}")
     return text[start:end]
 
 

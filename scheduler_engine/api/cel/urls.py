@@ -123,11 +123,20 @@ def _host(text: str) -> str:
         port = text[end + 1 :]
         if port and not _PORT.fullmatch(port):
             raise ValueError(f"invalid port {quoted(port)} after host")
-        return _decoded(_unescaped(text, host=True))
+        address, percent, zone = text[:end].partition("%25")
+        return _decoded(_unescaped(address, host=True) + _zone(percent + zone) + _unescaped(text[end:], host=True))
     before, colon, _ = text.rpartition(":")
     if colon and not _PORT.fullmatch(text[len(before) :]):
         raise ValueError(f"invalid port {quoted(text[len(before) :])} after host")
     return _decoded(_unescaped(text, host=True))
+
+
+def _zone(text: str) -> bytes:
+    """Return the bytes of the zone of an address, which may hold more escapes. Raises ValueError."""
+    for found in _ESCAPE.finditer(text):
+        if not _HEX.fullmatch(found[1]) or (found[1] != "25" and int(found[1], 16) not in IN_HOST | {ord(" ")}):
+            raise ValueError(f"invalid URL escape {quoted(found[0])}")
+    return _unescaped(text)
 
 
 def _user(text: str) -> str:

@@ -136,6 +136,8 @@ def equal(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(key in other and equal(one[key], other[key]) for key in one)
     if isinstance(one, Optional) and isinstance(other, Optional):
         return equal(list(one.held), list(other.held))
+    if hasattr(one, "type_name") and type(one) is not type(other):
+        raise no_overload("_==_", one, other)
     return type(one) is type(other) and bool(one == other)
 
 
@@ -264,12 +266,13 @@ def _surely_equal(one: Any, other: Any) -> bool:
 def key_of(value: Any) -> Any:
     """Return a value as a key of a dict: equal numbers are the same key, True is not 1. Lists and maps are never equal.
 
-    Raises CelError for a version.
+    Raises CelError for a version or a format.
     """
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, Semver):
-        raise CelError("internal error: runtime error: hash of unhashable type cel.Semver")
+    kind = {"kubernetes.Semver": "Semver", "kubernetes.NamedFormat": "Format"}.get(name_of(value))
+    if kind is not None:
+        raise CelError(f"internal error: runtime error: hash of unhashable type cel.{kind}")
     if isinstance(value, (list, dict)):
         return Itself(value)
     return ("bool", value) if isinstance(value, bool) else value

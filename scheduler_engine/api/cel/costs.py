@@ -14,6 +14,7 @@ from scheduler_engine.api.cel.checking import Checked
 from scheduler_engine.api.cel.nodes import Call, Const, Fold, Ident, ListOf, MapOf, Node, Select
 from scheduler_engine.api.cel.types import (
     BOOL,
+    BYTES,
     DOUBLE,
     DURATION,
     FORMAT,
@@ -229,12 +230,16 @@ class _Coster:
                 self.sizes[node] = inner[1]
             return
         size = SIZES.get(self.checked.functions.get(node, node.function))
-        if size is not None:
-            self.sizes[node] = size(self, args)
+        found = size(self, args) if size is not None else None
+        if found is not None:
+            self.sizes[node] = found
         if node.function == "_+_":
             both = [self.inner_sizes(arg) for arg in args]
             if both[0] is not None and both[1] is not None:
                 self.inner[node] = (max(both[0][0], both[1][0]), max(both[0][1], both[1][1]))
+
+    def has_type(self, node: Node, wanted: Type) -> bool:
+        return self.checked.types[node] == wanted
 
     def smaller(self, args: Sequence[Node]) -> int:
         return scaled(min(map(self.size, args)), STRING_FACTOR)
@@ -338,7 +343,7 @@ COSTS: Mapping[str, Rule] = {
     "validate": lambda coster, args: scaled(_of(1)(coster, args), LONGEST_PATTERN * PATTERN_FACTOR),
 }
 """Function or overload → its cost besides its arguments. All others cost 1."""
-SIZES: Mapping[str, Rule] = {
+SIZES: Mapping[str, Callable[[_Coster, Sequence[Node]], int | None]] = {
     **dict.fromkeys(
         ("lowerAscii", "upperAscii", "substring", "trim", "find", "findAll", "split", "url"),
         lambda coster, args: coster.size(args[0]),
@@ -346,8 +351,8 @@ SIZES: Mapping[str, Rule] = {
     "_+_": _sum,
     "replace": _replaced,
     "join": _joined,
-    "bytes": lambda coster, args: product(coster.size(args[0]), 4 if coster.checked.types[args[0]] == STRING else 1),
-    "string": lambda coster, args: coster.size(args[0]),
+    "bytes": lambda coster, args: product(coster.size(args[0]), 4) if coster.has_type(args[0], STRING) else None,
+    "string": lambda coster, args: coster.size(args[0]) if coster.has_type(args[0], BYTES) else None,
     "strings.quote": lambda coster, args: min(2 * coster.size(args[0]) + 2, UNKNOWN),
 }
-"""Function → the largest size of its result."""
+"""Function → the largest size of its result, None if it has no limit."""

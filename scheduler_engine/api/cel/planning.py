@@ -134,6 +134,8 @@ def _call(node: Call, checked: Checked) -> Step:
     ids = checked.overloads.get(node, ())
     overload = ids[0] if len(ids) == 1 else ""
     cost = COSTS.get(name) or COSTS.get(overload)
+    if overload == "in_list" and _is_set(node.args[1]):
+        cost = _nothing
     if name in FIXED_PATTERNS and isinstance(node.args[0], Const) and isinstance(node.args[0].value, str):
         pattern(node.args[0].value)
 
@@ -152,6 +154,19 @@ def _call(node: Call, checked: Checked) -> Step:
         return result
 
     return _once(step) if _is_constant(node) else step
+
+
+def _nothing(values: list[Any], result: Any) -> int:
+    return 0
+
+
+def _is_set(node: Node) -> bool:
+    """Return True for a constant list in which upstream looks up a value directly."""
+    return isinstance(node, ListOf) and not node.optional and all(map(_is_simple, node.items))
+
+
+def _is_simple(node: Node) -> bool:
+    return isinstance(node, Const) and not isinstance(node.value, bytes)
 
 
 def _alternative(target: Step, other: Step, inside: bool) -> Step:

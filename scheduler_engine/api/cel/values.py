@@ -136,7 +136,7 @@ def equal(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(key in other and equal(one[key], other[key]) for key in one)
     if isinstance(one, Optional) and isinstance(other, Optional):
         return equal(list(one.held), list(other.held))
-    if hasattr(one, "type_name") and type(one) is not type(other):
+    if hasattr(one, "type_name") and other is not None and type(one) is not type(other):
         raise no_overload("_==_", one, other)
     return type(one) is type(other) and bool(one == other)
 

@@ -7,7 +7,15 @@ from tests.sentences import ENGINE, SENTENCE, modules, said_keys, shown_texts, w
 
 ELSEWHERE = {
     "Kubernetes' own messages, and what its tables of fields are called": (
-        *("api/cel/", "api/eviction_order.py", "api/fields_", "api/labels.py", "api/node_stats.py", "api/quantity.py"),
+        *(
+            "api/cel/",
+            "api/eviction_order.py",
+            "api/fields_",
+            "api/labels.py",
+            "api/name_patterns.py",
+            "api/node_stats.py",
+            "api/quantity.py",
+        ),
         *("api/rejected_pods.py", "api/validation/", "api/warning", "apiserver/", "cache/", "config/", "controllers/"),
         "durations.py",
         *("framework/", "importing/kept.py", "kubelet/", "leaderelection/", "plugins/", "preemption/"),

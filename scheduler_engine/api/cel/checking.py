@@ -100,7 +100,7 @@ class _Checker:
     def _select(self, node: Select) -> Type:
         named = dotted_type(node)
         if named is not None and self.lookup("google") is None:
-            self.found.names[node] = named[0]
+            self.found.names[node] = str(named[0])
             return ("type", named)
         found = self.field(node, self.check(node.operand), node.field, optional=False)
         return BOOL if node.test_only else self.known(found)

@@ -186,7 +186,7 @@ def value_of(value: Optional) -> Any:
 
 
 def _non_zero(value: Any) -> Optional:
-    empty = (0, "", b"", False, None, [], {}, Duration(0), ZERO_TIME)
+    empty: tuple[Any, ...] = (0, "", b"", False, None, [], {}, Duration(0), ZERO_TIME)
     return NOTHING if value in empty else Optional((value,))
 
 

@@ -54,7 +54,7 @@ async function open() {
     editor.session.on('change', typed);
     area.addEventListener('input', typed);
   }
-  if (untouched) put(await inForce());
+  if (untouched && !refused().length) put(await inForce());
   editor.resize();
   editor.focus();
 }
@@ -67,6 +67,7 @@ function close() {
 async function start(slug) {
   const preset = slug && box.querySelector(`template[data-text-of="${CSS.escape(slug)}"]`);
   pending.clear();
+  for (const field of refused()) field.removeAttribute('aria-invalid'); // Another text was chosen.
   put(preset ? preset.content.textContent : await inForce());
   says.textContent = preset ? preset.dataset.says : say('script.configuration-in-force');
 }
@@ -100,9 +101,21 @@ async function press(change) {
   box.removeAttribute('aria-busy');
 }
 
+/** Show another profile, unless the one in view has a refused value, which would get lost. */
+function look(profile) {
+  const wrong = refused()[0];
+  if (wrong) wrong.focus();
+  else press({ profile });
+}
+
 async function exchange(change) {
   const text = area.value;
   const body = new URLSearchParams({ configuration: text, ...change });
+  for (const field of refused()) {
+    if (field.dataset.control === change.control) continue;
+    body.append('refused', field.dataset.control);
+    body.append('refused_value', pending.get(field.dataset.control) ?? field.value);
+  }
   const answer = fragment(await answerOf('controls/', { method: 'POST', body }));
   if (area.value !== text) return change.control ? exchange(change) : undefined; // Somebody has typed on; that text is sent after the pause.
   if (pending.get(change.control) === change.value) pending.delete(change.control);
@@ -126,6 +139,9 @@ async function exchange(change) {
   return undefined;
 }
 
+/** Return the fields with a value that was refused. It stays until somebody changes it, or the rest of the text makes it right. */
+const refused = () => side.querySelectorAll('[aria-invalid]:not([type="checkbox"], select)');
+
 const controlOf = (name) => side.querySelector(`[data-control="${CSS.escape(name)}"]`);
 
 /** Replace the controls, but keep the focus, what is typed, and what is sent but not answered. */
@@ -142,7 +158,7 @@ function show(shown) {
   const now = id && document.getElementById(id);
   if (!now) return;
   now.focus({ preventScroll: true });
-  if (now.type !== 'checkbox' && defaultValue !== undefined && value !== defaultValue && !now.hasAttribute('aria-invalid')) now.value = value;
+  if (now.type !== 'checkbox' && defaultValue !== undefined && value !== defaultValue) now.value = value;
 }
 
 function announce() {
@@ -199,7 +215,7 @@ box.addEventListener('click', (event) => {
   if (!button) return;
   const { preset, line, control, view } = button.dataset;
   if (preset !== undefined) start(preset).catch(failed);
-  else if (view !== undefined) press({ profile: view });
+  else if (view !== undefined) look(view);
   else if (control !== undefined) press({ control, value: button.value });
   else if (line !== undefined) goTo(editor, button.dataset);
   else if ('close' in button.dataset) close();

@@ -308,11 +308,23 @@ def test_a_value_that_kubernetes_refuses_stays_in_its_field_and_out_of_the_text(
     before = configuration(page)
     page.locator("#cf-percentageOfNodesToScore").fill("120")
     page.keyboard.press("Tab")
-    eventually(lambda: page.locator("#cf-refused").count() == 1)
-    assert "percentageOfNodesToScore: Invalid value: 120: not in valid range [0-100]" in text(page, "#cf-refused")
+    eventually(lambda: page.locator(".cf-refused").count() == 1)
+    assert "percentageOfNodesToScore: Invalid value: 120: not in valid range [0-100]" in text(page, ".cf-refused")
     assert page.locator("#cf-percentageOfNodesToScore").input_value() == "120"
     assert page.evaluate("document.activeElement.id") == "cf-podInitialBackoffSeconds"
     assert configuration(page) == before
+    page.locator("#cf-podInitialBackoffSeconds").fill("3")
+    page.locator("#cf-podMaxBackoffSeconds").fill("1")
+    page.keyboard.press("Tab")
+    eventually(lambda: page.locator(".cf-refused").count() == 2)
+    assert "podInitialBackoffSeconds: 3" in configuration(page)
+    page.locator("#configuration-apply").click()
+    eventually(lambda: page.evaluate("document.activeElement.id") == "cf-percentageOfNodesToScore")
+    assert (head(page), page.locator("#cf-percentageOfNodesToScore").input_value()) == (0, "120")
+    page.locator("#cf-podMaxBackoffSeconds").fill("9")
+    page.locator("#cf-percentageOfNodesToScore").fill("12")
+    page.locator("#configuration-apply").click()
+    eventually(lambda: head(page) == 1)
 
 
 def test_a_second_profile_by_controls_has_separate_switches(page: Page, eventually: Eventually) -> None:

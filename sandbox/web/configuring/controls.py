@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,15 +50,17 @@ HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A control with a value that the engine refused, and the errors to show beside it."""
+    """A value that the engine refused, and the errors to show beside its control."""
 
-    control: str = ""
-    value: str = ""
-    errors: tuple[FieldError, ...] = ()
+    value: str
+    errors: tuple[FieldError, ...]
 
 
-def controls(configuration: Configuration, index: int, refusal: Refusal, rules: Rules) -> dict[str, Any]:
-    """Return the content of the controls. ``index``: the profile in view; the last one if there are fewer."""
+def controls(configuration: Configuration, index: int, refusals: Mapping[str, Refusal], rules: Rules) -> dict[str, Any]:
+    """Return the content of the controls. ``index``: the profile in view; the last one if there are fewer.
+
+    ``refusals``: by control.
+    """
     index = max(0, min(index, len(configuration.profiles) - 1))
     profile = configuration.profiles[index]
     known = usual(rules)
@@ -85,7 +88,7 @@ def controls(configuration: Configuration, index: int, refusal: Refusal, rules: 
         "differs": differences(
             configuration.defaulted, [(other.scheduler_name, other.plugins) for other in configuration.profiles], rules
         ),
-        "refusal": refusal,
+        "refusals": refusals,
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.web.configuring.controls import Refusal, controls
+from sandbox.web.configuring.controls import controls
 from sandbox.web.configuring.edits import edit as edit_under
 from sandbox.web.configuring.edits import usual
 from sandbox.web.presets.configurations import PRESETS
@@ -272,7 +272,7 @@ def test_a_switch_does_in_every_configuration_what_it_shows(preset: Preset, plug
 
 
 def shown(configuration: Configuration, index: int = 0) -> dict[str, Any]:
-    return controls(configuration, index, Refusal(), DEFAULT_RULES)
+    return controls(configuration, index, {}, DEFAULT_RULES)
 
 
 def test_the_controls_show_the_configuration_in_force() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.web.configuring.controls import Refusal, controls
+from sandbox.web.configuring.controls import controls
 from sandbox.web.configuring.edits import edit
 from sandbox.web.configuring.expressions import FIELDS
 from sandbox.web.presets.expressions import EXAMPLES
@@ -62,7 +62,7 @@ def test_an_expression_runs_though_its_plugin_is_enabled_point_by_point() -> Non
     scored = edit(before, 0, "expression:0.score", "1", DEFAULT_RULES)
     worded = changed(scored, "expression:0.message", "no")
     assert worded["plugins"] == {point: {"enabled": [{"name": "Own"}]} for point in ("filter", "score")}
-    assert controls(load_configuration(scored), 0, Refusal(), DEFAULT_RULES)["own"][0]["weight"] == 1
+    assert controls(load_configuration(scored), 0, {}, DEFAULT_RULES)["own"][0]["weight"] == 1
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ def test_a_control_that_does_not_exist_is_refused(control: str) -> None:
 
 def test_controls_show_what_is_declared() -> None:
     manifest = declaring(filter="true", score="1")
-    shown = controls(load_configuration(manifest), 0, Refusal(), DEFAULT_RULES)["own"]
+    shown = controls(load_configuration(manifest), 0, {}, DEFAULT_RULES)["own"]
     assert [(item["at"], item["name"], item["weight"]) for item in shown] == [("0", "Own", 3)]
     fields = {item["name"]: item["value"] for item in shown[0]["fields"]}
     assert fields == dict.fromkeys(FIELDS, "") | {"filter": "true", "score": "1"}
     manifest["profiles"][0]["plugins"] = {}
-    assert controls(load_configuration(manifest), 0, Refusal(), DEFAULT_RULES)["own"][0]["weight"] is None
+    assert controls(load_configuration(manifest), 0, {}, DEFAULT_RULES)["own"][0]["weight"] is None
 
 
 # --- each example does what it says ---

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.web.configuring.controls import Refusal, controls
+from sandbox.web.configuring.controls import controls
 from sandbox.web.configuring.edits import edit
 from sandbox.web.configuring.extenders import FIELDS
 from sandbox.web.presets.extenders import EXTENDERS
@@ -85,7 +85,7 @@ def test_a_control_that_does_not_exist_is_refused(control: str) -> None:
 
 def test_controls_show_simulated_extenders() -> None:
     manifest = changed(EMPTY, ("add-extender:power", "1"), ("extender-ignorable:0", "1"))
-    [shown] = controls(load_configuration(manifest), 0, Refusal(), DEFAULT_RULES)["extenders"]
+    [shown] = controls(load_configuration(manifest), 0, {}, DEFAULT_RULES)["extenders"]
     assert (shown["at"], shown["name"], shown["weight"], shown["ignorable"]) == ("0", "power", 2, True)
     assert [field["name"] for field in shown["fields"]] == [*FIELDS]
     assert {field["name"]: field["value"] for field in shown["fields"]}["message"] == "too little power"

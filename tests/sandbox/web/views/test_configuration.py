@@ -12,6 +12,7 @@ from sandbox.changes import store
 from sandbox.web.presets.configurations import DEFAULT, PRESETS
 from sandbox.web.presets.preset import Preset
 from scheduler_engine.config import load_configuration
+from scheduler_engine.config.schema import EXPRESSION_API, EXPRESSION_ARGS
 
 pytestmark = pytest.mark.django_db
 
@@ -220,6 +221,68 @@ def test_a_wrong_value_stays_in_its_control_with_kubernetes_words(
     _, _, after = text.partition(f'data-control="{control}"')
     assert 'aria-invalid="true"' in after.partition(">")[0]
     assert message in text
+    assert "data-rewritten" not in text
+
+
+ARGS = {"apiVersion": EXPRESSION_API, "kind": EXPRESSION_ARGS.name, "filter": "true"}
+TWO_PLUGINS = HEAD + yaml.safe_dump(
+    {
+        "profiles": [
+            {
+                "plugins": {"multiPoint": {"enabled": [{"name": "A"}, {"name": "B"}]}},
+                "pluginConfig": [{"name": name, "args": ARGS} for name in "AB"],
+            }
+        ]
+    }
+)
+BROKEN = 'node.metadata.name != "n'
+
+
+def controls_after(visitor: Any, control: str, value: str, *refused: tuple[str, str]) -> str:
+    """Send a change beside values that were refused before."""
+    sent = {"configuration": TWO_PLUGINS, "profile": "0", "control": control, "value": value}
+    names, values = ([pair[place] for pair in refused] for place in (0, 1))
+    return text_of(visitor.post("controls/", **sent, refused=names, refused_value=values))
+
+
+def field_of(text: str, control: str) -> tuple[bool, str]:
+    """Return whether a field is marked as wrong, and its text."""
+    tag, _, after = text.partition(f'data-control="{control}"')[2].partition(">")
+    return 'aria-invalid="true"' in tag, after.partition("</textarea>")[0].strip()
+
+
+def test_a_refused_value_stays_while_another_control_changes(visitor: Any) -> None:
+    text = controls_after(visitor, "expression:1.message", "too small", ("expression:0.filter", BROKEN))
+    assert field_of(text, "expression:0.filter") == (True, BROKEN)
+    assert field_of(text, "expression:1.message") == (False, "too small")
+    assert "message: too small" in text.partition("data-rewritten")[2]
+    assert "Syntax error" in text
+
+
+def test_a_second_refused_value_hides_no_first_one(visitor: Any) -> None:
+    text = controls_after(visitor, "expression:1.filter", "nodes", ("expression:0.filter", BROKEN))
+    assert field_of(text, "expression:0.filter") == (True, BROKEN)
+    assert field_of(text, "expression:1.filter") == (True, "nodes")
+    assert "data-rewritten" not in text
+
+
+def test_a_refused_value_is_taken_once_the_rest_makes_it_right(visitor: Any) -> None:
+    text = controls_after(visitor, "expression-name:0", "C", ("expression-name:1", "A"))
+    assert "name: A" in text.partition("data-rewritten")[2]
+    assert "aria-invalid" not in text
+
+
+def test_a_refused_value_moves_with_its_row_and_goes_with_it(visitor: Any) -> None:
+    text = controls_after(visitor, "remove-expression:0", "1", ("expression:1.filter", BROKEN))
+    assert field_of(text, "expression:0.filter") == (True, BROKEN)
+    text = controls_after(visitor, "remove-expression:1", "1", ("expression:1.filter", BROKEN))
+    assert "aria-invalid" not in text
+
+
+def test_another_profile_waits_until_the_errors_of_this_one_are_mended(visitor: Any) -> None:
+    text = controls_after(visitor, "add-profile", "packer", ("expression:0.filter", BROKEN))
+    assert field_of(text, "expression:0.filter") == (True, BROKEN)
+    assert "First correct the values with errors in this profile." in text
     assert "data-rewritten" not in text
 
 

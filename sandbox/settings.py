@@ -98,6 +98,7 @@ MIDDLEWARE = [
     "sandbox.web.errors.ErrorMiddleware",
 ]
 ROOT_URLCONF = "sandbox.urls"
+CSRF_FAILURE_VIEW = "sandbox.web.views.refused.unsafe_method"
 ASGI_APPLICATION = "sandbox.asgi.application"
 TEMPLATES = [
     {

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.exceptions import BadRequest, DisallowedHost, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.multipartparser import MultiPartParserError
 from ninja.errors import HttpError, ValidationError
 
@@ -145,7 +145,9 @@ class ErrorMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        response = self.get_response(request)
+        # Django's own answer is an empty page.
+        return wrong_method(request, response["Allow"]) if isinstance(response, HttpResponseNotAllowed) else response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Return the answer to an error, or None for those that Django answers itself."""
@@ -156,6 +158,13 @@ class ErrorMiddleware:
         if refusal.wait is not None:
             response["Retry-After"] = str(refusal.wait)
         return response
+
+
+def wrong_method(request: HttpRequest, allowed: str) -> HttpResponse:
+    """Return the answer 405. ``allowed``: the methods that the address knows."""
+    response = problem(request, 405, say("errors.wrong-method"))
+    response["Allow"] = allowed
+    return response
 
 
 def line_of(error: FieldError) -> str:

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from sandbox.kube.statuses import failure
 from sandbox.kube.watches import WATCHED
 from sandbox.web.access import API, in_embed, problem
-from sandbox.web.errors import refusal_of
+from sandbox.web.errors import refusal_of, wrong_method
 from sandbox.web.middleware import with_headers
 from sandbox.words.say import say
 
@@ -36,3 +36,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         return render(request, "404.html", status=404)
     linked = request.path_info.startswith("/s/")
     return problem(request, 404, say("errors.no-linked-sandbox") if linked else say("errors.no-page"))
+
+
+def unsafe_method(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Return the answer to a method that the address does not know.
+
+    Django asks for a cookie instead. Views that change anything need none, so only those that are read come here.
+    """
+    return wrong_method(request, "GET, HEAD")

@@ -83,9 +83,12 @@ def _text(request: HttpRequest) -> str:
         return text if text.strip() else ""
     check_import(file.size or 0)
     try:
-        return file.read().decode()
+        text = file.read().decode()
     except UnicodeDecodeError:
         raise Rejected([FieldError("file", "DecodeError", say("errors.not-utf-8"))]) from None
+    if not text.strip():
+        raise Rejected([FieldError("file", "FieldValueRequired", say("errors.empty-file"))])
+    return text
 
 
 def chosen_source(request: HttpRequest, room: Workshop | None = None) -> sources.Source:

@@ -67,6 +67,9 @@ def test_a_file_may_be_chosen_and_a_title_of_the_form_goes_before_its_own() -> N
     fields = {"file": SimpleUploadedFile("workshop.yaml", ROOM.encode()), "title": "Today"}
     assert Client().post("/workshop/open/", fields).status_code == 302
     assert Workshop.objects.get().title == "Today"
+    for empty in (b"", b" \n"):
+        answer = Client().post("/workshop/open/", {"file": SimpleUploadedFile("workshop.yaml", empty)})
+        assert (answer.status_code, "The file is empty." in answer.content.decode()) == (422, True)
     bad = {"file": SimpleUploadedFile("workshop.yaml", b"\xff")}
     assert "not valid UTF-8 text" in Client().post("/workshop/open/", bad).content.decode()
 

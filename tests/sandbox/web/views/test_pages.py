@@ -77,6 +77,17 @@ def test_the_landing_page_refuses_post_and_get_creates_nothing() -> None:
     assert not Sandbox.objects.exists()
 
 
+@pytest.mark.parametrize(("method", "path", "allowed"), [("GET", "/new/", "POST"), ("POST", "/", "GET, HEAD")])
+def test_a_wrong_method_gets_a_page_with_a_way_back(method: str, path: str, allowed: str) -> None:
+    strict = Client(enforce_csrf_checks=True, headers={"Sec-Fetch-Mode": "navigate"})
+    answer = strict.generic(method, path)
+    assert (answer.status_code, answer["Allow"]) == (405, allowed)
+    page = answer.content.decode()
+    assert "This address does not take this kind of request. Nothing was changed." in page
+    assert 'href="/"' in page
+    assert "default-src 'none'" in answer["Content-Security-Policy"]
+
+
 def shared(page: HttpResponse, link: str) -> str:
     """Return the link ``edit`` or ``view`` that the page offers to share, "" if it offers none."""
     match = re.search(rf'id="share-{link}" readonly value="([^"]*)"', page.content.decode())

@@ -63,7 +63,9 @@ def declared(place: str, name: str, args: dict[str, Any], rules: Rules) -> Itera
         yield from check_message(f"{place}.args.{MESSAGE}", args[MESSAGE])
     for field, points in NEEDED.items():
         if field in args and not any(point in args for point in points):
-            yield required(f"{place}.args.{points[-1]}", say("expressions.needed", field=field, needed=points[-1]))
+            yield required(
+                f"{place}.args.{points[-1]}", say("expressions.needed", field=field, needed=" or ".join(points))
+            )
     seconds = args.get("permitTimeoutSeconds", 1)
     if not 0 < seconds <= LONGEST_WAIT:
         yield invalid(f"{place}.args.permitTimeoutSeconds", seconds, f"not in valid range [1, {LONGEST_WAIT}]")

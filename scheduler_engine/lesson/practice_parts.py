@@ -99,11 +99,14 @@ def ports(info: NodeInfo) -> str:
 
 
 def label(key: str) -> Column:
-    """Return the column of a label, without the domain of its name."""
+    """Return the column of a label. One with a domain in its name is no literal label: it is shown without that."""
+    domain, _, name = key.rpartition("/")
 
     def column(info: NodeInfo) -> str:
         value = info.node.labels.get(key, "") if info.node else ""
-        return f"`{key.rpartition('/')[2]}={value}`" if value else ""
+        if not value:
+            return ""
+        return f"{name} `{value}`" if domain else f"`{name}={value}`"
 
     return column
 

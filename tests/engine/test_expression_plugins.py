@@ -97,6 +97,13 @@ def test_a_pod_that_pre_filter_refuses_is_tried_on_no_node() -> None:
     assert attempt_of(configuration, pod=make_pod("web").label("team", "x")).outcome == "bound"
 
 
+def test_a_comment_swallows_nothing_of_a_failed_expression() -> None:
+    text = 'podRequests.cpu // millicores, "not cores"\n  > 1000 || node.metadata.name == "// no comment"'
+    verdict = attempt_of(declaring(filter=text)).verdict("a")
+    assert verdict is not None
+    assert verdict[2] == ('failed expression: podRequests.cpu > 1000 || node.metadata.name == "// no comment"',)
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -131,7 +138,7 @@ def test_preemption_helps_where_the_expression_reads_pods() -> None:
         ),
         (
             {"filter": "true &&\n  [1].all(x, x / podRequests.memory == 1)"},
-            "division by zero (line 2, column 16 of true && [1].all(x, x / podRequests.memory == 1))",
+            "division by zero (line 2, column 16 of [1].all(x, x / podRequests.memory == 1))",
         ),
         ({"filter": "pod.metadata.name"}, "pod.metadata.name must return bool, not string"),
         ({"preFilter": "pod.x"}, f'running PreFilter plugin "{NAME}": no such key: x (line 1, column 4 of pod.x)'),

@@ -77,6 +77,16 @@ def tokens(text: str) -> tuple[list[Token], list[Problem]]:
     return [*found, Token("end", "<EOF>", at)], problems
 
 
+def without_comments(text: str) -> str:
+    """Return an expression with a space in place of each comment: in one line, a comment would swallow the rest."""
+    parts, end = list[str](), 0
+    for token in tokens(text)[0]:
+        parts += [" "] * (token.at > end and token.kind != "end")
+        parts += [token.text] * (token.kind != "end")
+        end = token.at + len(token.text)
+    return "".join(parts)
+
+
 def _end_of_no_token(text: str, at: int) -> int:
     """Return where the first sign is passed with which no token can continue."""
     match = _BEGUN.match(text, at)

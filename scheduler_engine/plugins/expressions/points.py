@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from scheduler_engine.api.cel.compiling import Compiled, compile_expression, place_of
+from scheduler_engine.api.cel.lexing import without_comments
 from scheduler_engine.api.cel.nodes import Ident, Node, parts_of
 from scheduler_engine.api.cel.planning import plan
 from scheduler_engine.api.cel.running import Run
@@ -112,9 +113,11 @@ class Expression:
         return say("expressions.failed", problem=text, line=line, column=column, expression=expression)
 
     def around(self, at: int) -> str:
-        """Return the text near an offset, in one line."""
-        start, end = max(0, at - LONGEST_SHOWN), at + LONGEST_SHOWN
-        cut = f"{'…' if start else ''}{self.text[start:end]}{'…' if end < len(self.text) else ''}"
+        """Return the text near an offset, of its own line only."""
+        first, last = self.text.rfind("\n", 0, at) + 1, self.text.find("\n", at)
+        last = len(self.text) if last < 0 else last
+        start, end = max(first, at - LONGEST_SHOWN), min(last, at + LONGEST_SHOWN)
+        cut = f"{'…' if start > first else ''}{self.text[start:end]}{'…' if end < last else ''}"
         return " ".join(cut.split())
 
 
@@ -130,7 +133,7 @@ def is_one_line(text: str) -> bool:
 
 def default_message(text: str) -> str:
     """Return the reason of a refusal by an expression without a message."""
-    return f"failed expression: {' '.join(text.split())}"
+    return f"failed expression: {' '.join(without_comments(text).split())}"
 
 
 def most_cost(nodes: int) -> int:

@@ -60,6 +60,7 @@ ASKED: dict[str, Shape] = {
     "why": MapOf(Text()),
     "at": TIME,
     "state": Text(values=("open", "closed", "revealed")),
+    "revealed": TIME,
     "hidden": Flag(),
     "planned": Flag(),
     "people": Number(whole=True, least=0, most=MOST_PEOPLE),
@@ -180,6 +181,7 @@ def _question(room: Workshop, question: Question, planned: bool) -> Data:
             "why": why,
             "at": _time(question.asked.timestamp()),
             "state": "revealed" if question.revealed else "closed" if question.over else "open",
+            "revealed": _time(question.revealed.timestamp()) if question.revealed else "",
             "hidden": question.away and not room.closed,
             "planned": planned,
             "people": questions.turnout(question)[1] if given else 0,
@@ -224,8 +226,9 @@ def _times(state: Data) -> Iterator[tuple[str, str]]:
     for key in ("began", "timer_ends"):
         if key in state:
             yield key, state[key]
-    for key in ("ran", "sent", "questions"):
-        yield from ((f"{key}[{number}].at", one["at"]) for number, one in enumerate(state.get(key, ())) if "at" in one)
+    for key, name in (("ran", "at"), ("sent", "at"), ("questions", "at"), ("questions", "revealed")):
+        listed = enumerate(state.get(key, ()))
+        yield from ((f"{key}[{number}].{name}", one[name]) for number, one in listed if name in one)
 
 
 def _moment(time: str) -> datetime | None:
@@ -356,7 +359,7 @@ def _restored(room: Workshop, number: int, one: Data) -> Question:
         right=questions.as_json(right) if shows_right and right else "",
         why=questions.as_json(why) if shows_right and why else "",
         over=now if over else None,
-        revealed=now if revealed else None,
+        revealed=_moment(one.get("revealed", "")) or now if revealed else None,
         away=one.get("hidden", False),
         shown=questions.as_json(one["shown"]) if one.get("shown") else "",
         earlier=Earlier(answers, max(answered, one.get("people", 0))).to_text() if answers else "",

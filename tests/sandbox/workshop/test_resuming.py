@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
@@ -94,6 +95,16 @@ def trace(trainer: Person) -> tuple[str, int]:
     assert seat.sandbox is not None
     page = trainer.client.get(f"/s/{seat.sandbox.pk}/{seat.view_token}/").content.decode()
     return page.split('id="panel-sentence"')[1].split("</section>")[0], seat.sandbox.head
+
+
+def test_a_question_keeps_when_it_was_revealed(joined: Joined) -> None:
+    trainer = opened(yaml.dump(WHOLE))
+    done(trainer, "ask/", ask="Which queue?", choices="*activeQ\nbackoffQ")
+    done(trainer, "reveal/", number="1")
+    long_ago = datetime(2020, 2, 2, 10, 20, 30, tzinfo=UTC)
+    trainer.room.questions.update(revealed=long_ago)
+    again = opened(files.write(trainer.room))
+    assert [question.revealed for question in again.room.questions.all()] == [long_ago]
 
 
 def test_a_room_goes_on_as_it_was(joined: Joined) -> None:

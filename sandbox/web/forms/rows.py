@@ -43,6 +43,8 @@ class Cell:
     """True: it takes half of the row's width, not a third."""
     whole: bool = False
     """True: it takes the whole width."""
+    lines: bool = False
+    """True: its text may have several lines."""
     ours: bool = False
     """True: its choices are the form's own, so that the API server cannot judge them."""
 
@@ -94,7 +96,9 @@ class Shape:
         starts = {cell.part: cell.initial for cell in self.cells} | dict.fromkeys(also, "")
         if self.inner:
             starts["id"] = ""
-        columns = {part: [text.strip() for text in data.getlist(f"{self.one}_{part}")] for part in starts}
+        columns = {
+            part: [text.strip().replace("\r\n", "\n") for text in data.getlist(f"{self.one}_{part}")] for part in starts
+        }
         height = max(map(len, columns.values()))
         filled = [columns[part] + [start] * (height - len(columns[part])) for part, start in starts.items()]
         return [dict(zip(starts, cells, strict=True)) for cells in zip(*filled, strict=True)]

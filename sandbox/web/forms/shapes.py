@@ -61,7 +61,7 @@ DEVICE = Shape(
 DEVICE_EXPRESSION = Shape(
     "device_expression",
     say("forms.expression"),
-    (Cell("expression", example='device.driver == "gpu.example.com"', whole=True),),
+    (Cell("expression", example='device.driver == "gpu.example.com"', whole=True, lines=True),),
 )
 DEVICE_REQUEST = Shape(
     "device_request",
@@ -70,7 +70,7 @@ DEVICE_REQUEST = Shape(
         Cell("name", "gpu", "gpu"),
         Cell("deviceClassName", example="gpu"),
         Cell("count", "1", "1", numeric=True),
-        Cell("expression", example=say("forms.every-device-of-the-class"), whole=True),
+        Cell("expression", example=say("forms.every-device-of-the-class"), whole=True, lines=True),
     ),
     bare=True,
 )

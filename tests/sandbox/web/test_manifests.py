@@ -67,6 +67,12 @@ def manifests_from(kind: str, query: str) -> list[dict[str, Any]]:
             "spec: {selectors: [{cel: {expression: 'true'}}]}",
             id="a class of devices",
         ),
+        pytest.param(
+            "device-class",
+            "name=a&device_expression_expression=true // all%0D%0A%26%26 true",
+            r'spec: {selectors: [{cel: {expression: "true // all\n&& true"}}]}',
+            id="an expression of two lines",
+        ),
         pytest.param("device-class", "name=a", "spec: {}", id="a class of all devices"),
         pytest.param(
             "device-claim",

@@ -303,8 +303,9 @@ def line(page: Page) -> Line:
 
 def up_to_date(page: Page, line: Line) -> int:
     """Wait until the page shows all commands, some of them from the row before. Return how many there are."""
-    match = re.search(r'data-head="(\d+)"', page.request.get(page.url.partition("?")[0] + "panel/toolbar/").text())
-    assert match
+    toolbar = page.url.partition("?")[0] + "panel/toolbar/"
+    # A busy machine may answer later that the sandbox is free.
+    match = line.until(lambda: re.search(r'data-head="(\d+)"', page.request.get(toolbar).text()))
     line.until(lambda: head(page) == int(match[1]))
     return int(match[1])
 

@@ -104,14 +104,18 @@ def click(page: Page, eventually: Eventually, selector: str) -> None:
     eventually(lambda: head(page) == after)
 
 
+BUSY = ("still opening", "still running in this sandbox")
+"""Parts of refusals that are over as soon as the sandbox is free: nothing was done."""
+
+
 def post(page: Page, path: str, **form: str) -> None:
     """Send what a button sends, without the page, as somebody else does."""
     address = f"{page.url.partition('?')[0]}{path}"
 
     def answer() -> APIResponse | None:
-        """Return None while the sandbox is opening, which takes long on a busy machine."""
+        """Return None while the sandbox is opening or works, which takes long on a busy machine."""
         answered = page.request.post(address, form=form)
-        return None if answered.status == 409 and "still opening" in answered.text() else answered
+        return None if answered.status == 409 and any(word in answered.text() for word in BUSY) else answered
 
     response: APIResponse = wait_until(answer)
     assert response.ok, f"{response.status} {response.text()}"

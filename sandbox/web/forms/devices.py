@@ -86,7 +86,7 @@ def _selector(expression: str) -> Manifest:
 
 def _manifest(kind: str, metadata: Manifest, spec: Manifest) -> Manifest:
     manifest: Manifest = without_empty({"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec})
-    return {"spec": {}, **manifest} if "spec" not in manifest else manifest
+    return manifest | {"spec": manifest.get("spec", {})}
 
 
 def slice_values(manifest: Data) -> Values:

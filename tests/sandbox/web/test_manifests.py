@@ -233,3 +233,8 @@ def test_an_empty_field_is_not_in_the_manifest() -> None:
             "spec": {"containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}]},
         }
     ]
+
+
+@pytest.mark.parametrize("query", ["name=a", "name=a&device_expression_expression=true"])
+def test_the_spec_of_a_class_comes_last(query: str) -> None:
+    assert [*manifests_from("device-class", query)[0]] == ["apiVersion", "kind", "metadata", "spec"]

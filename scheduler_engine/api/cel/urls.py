@@ -23,9 +23,11 @@ IN_HOST = UNRESERVED | frozenset(b"!$&'()*+,;=:[]<>\"")
 IN_USER = UNRESERVED | frozenset(b"$&+,;=")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Url:
-    """``path`` is unescaped, ``written_path`` as in the text. ``tail``: query and fragment, as Go writes them."""
+    """``path`` is unescaped, ``written_path`` as in the text. ``tail``: query and fragment, as Go writes them.
+    ``names_host``: a host was written, even an empty one, as in ``file:///x``.
+    """
 
     type_name: ClassVar[str] = "kubernetes.URL"
 
@@ -37,14 +39,21 @@ class Url:
     opaque: str = ""
     query: str = ""
     tail: str = ""
-    empty_host: bool = False
+    names_host: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Url) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
     def __str__(self) -> str:
         scheme = f"{self.scheme}:" if self.scheme else ""
         if self.opaque:
             return f"{scheme}{self.opaque}{self.tail}"
         path = self.escaped_path
-        slashes = "//" if self.user or self.host or self.path.startswith(b"//") or (scheme and self.empty_host) else ""
+        named = self.user or self.host or (scheme and self.names_host and self.path)
+        slashes = "//" if named or self.path.startswith(b"//") else ""
         start = f"{slashes}{self.user}{_escaped(self.host.encode('utf-8', 'surrogateescape'), IN_HOST)}"
         between = "/" if path and not path.startswith("/") and self.host else ""
         return f"{scheme}{start}{between}{path}{self.tail}"
@@ -104,14 +113,9 @@ def _decoded(raw: bytes) -> str:
 def _cut_scheme(text: str) -> tuple[str, str]:
     """Return scheme and rest. Raises ValueError."""
     before, colon, after = text.partition(":")
-    if not before and colon:
+    if colon and not before:
         raise ValueError("missing protocol scheme")
-    found = _SCHEME.match(text)
-    if found is None or found.end() != len(before) or not colon:
-        bad = found.end() if found is not None else 0
-        starts_wrong = bad == 0 or text[bad : bad + 1] not in (":",)
-        return ("", text) if starts_wrong or not colon else (before.lower(), after)
-    return before.lower(), after
+    return (before.lower(), after) if colon and _SCHEME.fullmatch(before) else ("", text)
 
 
 def _host(text: str) -> str:
@@ -169,17 +173,14 @@ def _parsed(text: str, via_request: bool) -> Url:
         if ":" in rest.partition("/")[0]:
             raise ValueError("first path segment in URL cannot contain colon")
     user = host = ""
-    empty_host = False
-    if (scheme or (not via_request and not rest.startswith("///"))) and rest.startswith("//"):
+    names_host = rest.startswith("//") and (bool(scheme) or (not via_request and not rest.startswith("///")))
+    if names_host:
         authority, slash, path = rest[2:].partition("/")
         rest = slash + path
         before, at, after = authority.rpartition("@")
         host = _host(after)
         user = _user(before) if at else ""
-    elif scheme and rest.startswith("/"):
-        empty_host = False
-    path_bytes = _unescaped(rest)
-    return Url(scheme, user, host, path_bytes, rest, "", query, tail, empty_host)
+    return Url(scheme, user, host, _unescaped(rest), rest, "", query, tail, names_host)
 
 
 def parse_request(text: str) -> Url:

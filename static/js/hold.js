@@ -1,6 +1,7 @@
-// An update waits while the pointer is down in a panel: a click does nothing if its button is replaced midway.
+// An update waits while the pointer is down in a panel, or on a page of a room: a click does nothing if its button is replaced
+// midway.
 
-const IN_A_PANEL = '[id^="panel-"] *';
+const UPDATED = '[id^="panel-"] *, #room *';
 const waiting = []; // updates, the oldest first
 let held = false;
 
@@ -21,7 +22,7 @@ function letGo() {
 
 document.addEventListener('pointerdown', ({ target, button }) => {
   // A drop-down list hides the end of its click; the knob of the timeline itself causes updates.
-  held = button === 0 && target.matches(IN_A_PANEL) && !target.closest('select, #knob');
+  held = button === 0 && target.matches(UPDATED) && !target.closest('select, #knob');
 }, true);
 for (const name of ['pointerup', 'pointercancel', 'blur']) window.addEventListener(name, () => setTimeout(letGo)); // after the click or change event
 window.addEventListener('pointermove', ({ buttons }) => { if (held && !buttons) letGo(); }); // it was released outside of the page

@@ -1,6 +1,7 @@
 // A page of a room: it places what the live line sends, and keeps the rest as it is.
 
 import { hasLost, keepAnswers, showAnswers } from './answers.js';
+import { whenFree } from './hold.js';
 import { keepLine } from './line.js';
 import { fragment } from './no-answer.js';
 import { keepNotes, takeNotes, typedNotes } from './notes.js';
@@ -18,8 +19,10 @@ document.body.addEventListener('htmx:wsBeforeMessage', (event) => {
   event.preventDefault();
   const { message } = event.detail;
   if (message.startsWith('{')) return hear(JSON.parse(message));
-  for (const part of [...fragment(message).children]) put(part.id === 'desk' ? desk(part) : part);
-  settle();
+  whenFree(() => {
+    for (const part of [...fragment(message).children]) put(part.id === 'desk' ? desk(part) : part);
+    settle();
+  });
 });
 const put = (part) => patch(part, (element) => htmx.process(element));
 

@@ -33,6 +33,21 @@ def test_a_new_question_begins_without_ticks(new_page: Open) -> None:
     assert ada.locator("#asked :checked").count() == 0
 
 
+def test_a_button_that_an_update_would_move_does_what_was_pressed(new_page: Open) -> None:
+    trainer, (ada,) = room_with(new_page, "Ada")
+    ask(trainer, "Which?", "*yes\nno")
+    other = new_page()
+    other.goto(trainer.url)
+    trainer.get_by_role("button", name="Hide question").hover()
+    trainer.mouse.down()
+    other.get_by_role("button", name="Reveal").click()
+    ada.locator("#asked form").wait_for(state="detached")
+    assert trainer.get_by_role("button", name="Reveal").is_visible(), "the update waits"
+    trainer.mouse.up()
+    ada.locator("#asked .asked-b").wait_for(state="detached")
+    trainer.get_by_role("button", name="Hide question").wait_for(state="detached")
+
+
 def test_a_sent_sandbox_waits_until_typing_ends(new_page: Open, eventually: Eventually) -> None:
     trainer, (ada,) = room_with(new_page, "Ada")
     bench = workbench(ada)

@@ -43,7 +43,6 @@ from scheduler_engine.api.cel.texts import (
     substring,
     trim,
 )
-from scheduler_engine.api.cel.times import NANO as SECOND
 from scheduler_engine.api.cel.times import Duration, Timestamp
 from scheduler_engine.api.cel.typed import Function, typed
 from scheduler_engine.api.cel.urls import Url, query_of, url
@@ -186,8 +185,7 @@ def value_of(value: Optional) -> Any:
 
 
 def _non_zero(value: Any) -> Optional:
-    empty: tuple[Any, ...] = (0, "", b"", False, None, [], {}, Duration(0), ZERO_TIME)
-    return NOTHING if value in empty else Optional((value,))
+    return NOTHING if value in EMPTY else Optional((value,))
 
 
 def _end(name: str, position: int) -> Function:
@@ -229,114 +227,112 @@ def map_insert(held: dict[Any, Any], *entry: Any) -> dict[Any, Any]:
     return held
 
 
-ZERO_TIME = Timestamp(times.EARLIEST * SECOND)
+ZERO_TIME = Timestamp(times.EARLIEST * times.NANO)
 """The beginning of year 1, which Go takes for no time."""
+EMPTY: tuple[Any, ...] = (0, "", b"", False, None, [], {}, Duration(0), ZERO_TIME)
 
-FUNCTIONS: dict[str, Function] = (
-    OPERATORS
-    | zones.FUNCTIONS
-    | {
-        "type": lambda value: CelType(name_of(value)),
-        "bool": to_bool,
-        "bytes": to_bytes,
-        "double": to_double,
-        "dyn": lambda value: value,
-        "int": to_int,
-        "uint": to_uint,
-        "string": to_string,
-        "timestamp": to_timestamp,
-        "duration": to_duration,
-        "first": _end("first", 0),
-        "last": _end("last", -1),
-        "optional.unwrap": _unwrapped("optional.unwrap"),
-        "unwrapOpt": _unwrapped("unwrapOpt"),
-        "format": format_text,
-        "strings.quote": quote,
-        **{f"format.{name}": _constant(held) for name, (held, _) in CHECKS.items()},
-        "format.named": named,
-        "validate": validate,
-        "url": url,
-        "isURL": _is("isURL", url, str),
-        "getScheme": typed("getScheme", Url)(lambda address: address.scheme),
-        "getHost": typed("getHost", Url)(lambda address: address.host),
-        "getHostname": typed("getHostname", Url)(lambda address: address.hostname),
-        "getPort": typed("getPort", Url)(lambda address: address.port),
-        "getEscapedPath": typed("getEscapedPath", Url)(lambda address: address.escaped_path),
-        "getQuery": typed("getQuery", Url)(query_of),
-        "contains": typed("contains", str, str)(lambda text, part: part in text),
-        "endsWith": typed("endsWith", str, str)(lambda text, part: text.endswith(part)),
-        "startsWith": typed("startsWith", str, str)(lambda text, part: text.startswith(part)),
-        "matches": matches,
-        "optional.of": lambda value: Optional((value,)),
-        "optional.ofNonZeroValue": _non_zero,
-        "optional.none": lambda: NOTHING,
-        "value": value_of,
-        "cel.@mapInsert": map_insert,
-        "hasValue": typed("hasValue", Optional)(lambda value: bool(value.held)),
-        "charAt": char_at,
-        "indexOf": index_of,
-        "lastIndexOf": last_index_of,
-        "join": join,
-        "lowerAscii": typed("lowerAscii", str)(in_ascii(str.lower)),
-        "upperAscii": typed("upperAscii", str)(in_ascii(str.upper)),
-        "replace": replace,
-        "split": split,
-        "substring": substring,
-        "trim": trim,
-        "find": find,
-        "findAll": find_all,
-        "isSorted": is_sorted,
-        "sum": total,
-        "max": _extreme("max", 1),
-        "min": _extreme("min", -1),
-        "sets.contains": typed("sets.contains", list, list)(_set_contains),
-        "sets.equivalent": typed("sets.equivalent", list, list)(
-            lambda one, other: _set_contains(one, other) and _set_contains(other, one)
-        ),
-        "sets.intersects": typed("sets.intersects", list, list)(
-            lambda one, other: any(equal(item, another) for item in one for another in other)
-        ),
-        "quantity": quantity,
-        "isQuantity": _is("isQuantity", quantity, str),
-        "sign": typed("sign", Quantity)(lambda amount: (amount.nano > 0) - (amount.nano < 0)),
-        "isGreaterThan": lambda one, other: _order("isGreaterThan", one, other) == 1,
-        "isLessThan": lambda one, other: _order("isLessThan", one, other) == -1,
-        "compareTo": lambda one, other: _order("compareTo", one, other),
-        "asApproximateFloat": typed("asApproximateFloat", Quantity)(lambda amount: amount.nano / NANO),
-        "asInteger": as_integer,
-        "isInteger": typed("isInteger", Quantity)(_whole),
-        "add": quantity_add,
-        "sub": quantity_sub,
-        "semver": semver,
-        "isSemver": _is("isSemver", semver, str, bool),
-        "major": typed("major", Semver)(lambda version: version.numbers[0]),
-        "minor": typed("minor", Semver)(lambda version: version.numbers[1]),
-        "patch": typed("patch", Semver)(lambda version: version.numbers[2]),
-        "ip": ip,
-        "isIP": _is("isIP", ip, str),
-        "ip.isCanonical": lambda text: str(ip(text)) == text,
-        "family": typed("family", Address)(lambda address: address.version),
-        "isUnspecified": typed("isUnspecified", Address)(lambda address: address.is_unspecified),
-        "isLoopback": typed("isLoopback", Address)(lambda address: address.is_loopback),
-        "isLinkLocalMulticast": typed("isLinkLocalMulticast", Address)(is_link_local_multicast),
-        "isLinkLocalUnicast": typed("isLinkLocalUnicast", Address)(lambda address: address.is_link_local),
-        "isGlobalUnicast": typed("isGlobalUnicast", Address)(
-            lambda address: (
-                not (
-                    address.is_unspecified
-                    or address.is_loopback
-                    or address.is_multicast
-                    or address.is_link_local
-                    or str(address) == "255.255.255.255"
-                )
+FUNCTIONS: dict[str, Function] = OPERATORS | {
+    **zones.FUNCTIONS,
+    "type": lambda value: CelType(name_of(value)),
+    "bool": to_bool,
+    "bytes": to_bytes,
+    "double": to_double,
+    "dyn": lambda value: value,
+    "int": to_int,
+    "uint": to_uint,
+    "string": to_string,
+    "timestamp": to_timestamp,
+    "duration": to_duration,
+    "first": _end("first", 0),
+    "last": _end("last", -1),
+    "optional.unwrap": _unwrapped("optional.unwrap"),
+    "unwrapOpt": _unwrapped("unwrapOpt"),
+    "format": format_text,
+    "strings.quote": quote,
+    **{f"format.{name}": _constant(held) for name, (held, _) in CHECKS.items()},
+    "format.named": named,
+    "validate": validate,
+    "url": url,
+    "isURL": _is("isURL", url, str),
+    "getScheme": typed("getScheme", Url)(lambda address: address.scheme),
+    "getHost": typed("getHost", Url)(lambda address: address.host),
+    "getHostname": typed("getHostname", Url)(lambda address: address.hostname),
+    "getPort": typed("getPort", Url)(lambda address: address.port),
+    "getEscapedPath": typed("getEscapedPath", Url)(lambda address: address.escaped_path),
+    "getQuery": typed("getQuery", Url)(query_of),
+    "contains": typed("contains", str, str)(lambda text, part: part in text),
+    "endsWith": typed("endsWith", str, str)(lambda text, part: text.endswith(part)),
+    "startsWith": typed("startsWith", str, str)(lambda text, part: text.startswith(part)),
+    "matches": matches,
+    "optional.of": lambda value: Optional((value,)),
+    "optional.ofNonZeroValue": _non_zero,
+    "optional.none": lambda: NOTHING,
+    "value": value_of,
+    "cel.@mapInsert": map_insert,
+    "hasValue": typed("hasValue", Optional)(lambda value: bool(value.held)),
+    "charAt": char_at,
+    "indexOf": index_of,
+    "lastIndexOf": last_index_of,
+    "join": join,
+    "lowerAscii": typed("lowerAscii", str)(in_ascii(str.lower)),
+    "upperAscii": typed("upperAscii", str)(in_ascii(str.upper)),
+    "replace": replace,
+    "split": split,
+    "substring": substring,
+    "trim": trim,
+    "find": find,
+    "findAll": find_all,
+    "isSorted": is_sorted,
+    "sum": total,
+    "max": _extreme("max", 1),
+    "min": _extreme("min", -1),
+    "sets.contains": typed("sets.contains", list, list)(_set_contains),
+    "sets.equivalent": typed("sets.equivalent", list, list)(
+        lambda one, other: _set_contains(one, other) and _set_contains(other, one)
+    ),
+    "sets.intersects": typed("sets.intersects", list, list)(
+        lambda one, other: any(equal(item, another) for item in one for another in other)
+    ),
+    "quantity": quantity,
+    "isQuantity": _is("isQuantity", quantity, str),
+    "sign": typed("sign", Quantity)(lambda amount: (amount.nano > 0) - (amount.nano < 0)),
+    "isGreaterThan": lambda one, other: _order("isGreaterThan", one, other) == 1,
+    "isLessThan": lambda one, other: _order("isLessThan", one, other) == -1,
+    "compareTo": lambda one, other: _order("compareTo", one, other),
+    "asApproximateFloat": typed("asApproximateFloat", Quantity)(lambda amount: amount.nano / NANO),
+    "asInteger": as_integer,
+    "isInteger": typed("isInteger", Quantity)(_whole),
+    "add": quantity_add,
+    "sub": quantity_sub,
+    "semver": semver,
+    "isSemver": _is("isSemver", semver, str, bool),
+    "major": typed("major", Semver)(lambda version: version.numbers[0]),
+    "minor": typed("minor", Semver)(lambda version: version.numbers[1]),
+    "patch": typed("patch", Semver)(lambda version: version.numbers[2]),
+    "ip": ip,
+    "isIP": _is("isIP", ip, str),
+    "ip.isCanonical": lambda text: str(ip(text)) == text,
+    "family": typed("family", Address)(lambda address: address.version),
+    "isUnspecified": typed("isUnspecified", Address)(lambda address: address.is_unspecified),
+    "isLoopback": typed("isLoopback", Address)(lambda address: address.is_loopback),
+    "isLinkLocalMulticast": typed("isLinkLocalMulticast", Address)(is_link_local_multicast),
+    "isLinkLocalUnicast": typed("isLinkLocalUnicast", Address)(lambda address: address.is_link_local),
+    "isGlobalUnicast": typed("isGlobalUnicast", Address)(
+        lambda address: (
+            not (
+                address.is_unspecified
+                or address.is_loopback
+                or address.is_multicast
+                or address.is_link_local
+                or str(address) == "255.255.255.255"
             )
-        ),
-        "cidr": cidr,
-        "isCIDR": _is("isCIDR", cidr, str),
-        "containsIP": contains_ip,
-        "containsCIDR": contains_cidr,
-        "prefixLength": typed("prefixLength", Network)(lambda network: network.network.prefixlen),
-        "masked": masked,
-    }
-)
+        )
+    ),
+    "cidr": cidr,
+    "isCIDR": _is("isCIDR", cidr, str),
+    "containsIP": contains_ip,
+    "containsCIDR": contains_cidr,
+    "prefixLength": typed("prefixLength", Network)(lambda network: network.network.prefixlen),
+    "masked": masked,
+}
 """Function → what it does."""

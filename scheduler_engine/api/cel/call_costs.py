@@ -9,11 +9,19 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from scheduler_engine.api.cel.zones import FIELDS
+
 STRING_FACTOR, PATTERN_FACTOR = 0.1, 0.25
 LIST_COST, MAP_COST = 10, 30
 """What it costs to make a list or a map."""
 MATCH_COST = 20
 """What each match of findAll costs here. In Kubernetes it costs nothing: there it is quicker."""
+
+
+CHARACTERS_FOR_ONE = 1000
+"""How many characters cost 1 here, if they are read or written by a function that costs nothing for them in
+Kubernetes, where it is quicker. Shorter texts cost what they cost there.
+"""
 
 
 def _size(value: Any) -> int:
@@ -47,6 +55,21 @@ def _walked(values: list[Any], result: Any) -> int:
     return sum(_walked([item], None) for item in held) if isinstance(held, list) else 1
 
 
+def _read(values: list[Any], result: Any) -> int:
+    """Return the cost of reading a text: the last value."""
+    return max(1, _size(values[-1]) // CHARACTERS_FOR_ONE)
+
+
+def _parts(values: list[Any], result: Any) -> int:
+    """Return the cost of reading a text part by part. What people write costs 1, as in Kubernetes."""
+    size = _size(values[0])
+    return size // 2 if size > CHARACTERS_FOR_ONE else 1
+
+
+def _formatted(values: list[Any], result: Any) -> int:
+    return max(math.ceil(_size(values[0]) * STRING_FACTOR), len(result or "") // CHARACTERS_FOR_ONE)
+
+
 def _compared(values: list[Any], result: Any) -> int:
     plain = isinstance(values[0], (str, bytes, list, dict, bool, int, float)) or values[0] is None
     return _smaller(values, result) if plain else 1
@@ -73,7 +96,10 @@ COSTS: dict[str, Cost] = {
     "contains": lambda values, result: _traversal(values[0]) * _traversal(values[1]),
     "join": lambda values, result: math.ceil(_size(result) * 2 * STRING_FACTOR),
     "string_to_ip": _first(),
-    **dict.fromkeys(("format", "strings.quote"), _first()),
+    **dict.fromkeys(("int", "uint", "double", "bool", "timestamp", *FIELDS), _read),
+    "duration": _parts,
+    "format": _formatted,
+    "strings.quote": _first(),
     "validate": lambda values, result: (
         math.ceil((1 + _size(values[1])) * STRING_FACTOR) * math.ceil(getattr(values[0], "size", 1) * PATTERN_FACTOR)
     ),

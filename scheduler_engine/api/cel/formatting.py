@@ -14,7 +14,7 @@ from scheduler_engine.api.cel.values import CelError, CelType, TooExpensive, Uin
 from scheduler_engine.api.go_text import quoted
 
 PRECISION = 6
-MOST_PRECISION = 1_000_000
+MOST_PRECISION = 10_000
 _CLAUSE = re.compile(rb"(?:\.([0-9]*))?(.?)", re.DOTALL)
 _SUPERSCRIPTS = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -113,12 +113,22 @@ def wrong(verb: str, kind: str) -> str:
 
 @typed("format", str, list)
 def format_text(text: str, values: list[Any]) -> str:
+    check_size(sum(map(_length, values)))
     parts, waiting, size = list[bytes](), iter(values), 0
     for part in clauses(text, len(values), counted=True):
         parts.append(part if isinstance(part, bytes) else _shown(part, next(waiting)).encode())
         size += len(parts[-1])
         check_size(size)
     return b"".join(parts).decode(errors="replace")
+
+
+def _length(value: Any) -> int:
+    """Return at least how long a value is as a text: a list may hold a long text many times."""
+    if isinstance(value, list):
+        return sum(map(_length, value))
+    if isinstance(value, dict):
+        return sum(_length(key) + _length(held) for key, held in value.items())
+    return len(value) if isinstance(value, (str, bytes)) else 1
 
 
 def _shown(clause: Clause, value: Any) -> str:

@@ -84,11 +84,13 @@ def parse_duration(text: str) -> Duration:
     negative, rest = text.startswith("-"), text[1:] if text[:1] in ("+", "-") else text
     if rest == "0":
         return Duration(0)
-    parts = list(_PART.finditer(rest))
-    if not parts or "".join(part[0] for part in parts) != rest:
-        raise ValueError(text)
-    total = sum(_nanos(digits or "0", fraction or "", unit) for digits, fraction, unit in (p.groups() for p in parts))
-    if total > LARGEST + negative:
+    total = at = 0
+    # One part after the other: to search for them would take long in a text without any.
+    while (part := _PART.match(rest, at)) is not None:
+        total, at = total + _nanos(part[1] or "0", part[2] or "", part[3]), part.end()
+        if total > LARGEST + negative:
+            raise ValueError(text)
+    if not rest or at < len(rest):
         raise ValueError(text)
     return Duration(-total if negative else total)
 

@@ -49,7 +49,8 @@ def _zone(name: str) -> ZoneInfo:
     if name[0] in "/\\" or ".." in name:
         raise CelError("time: invalid location name")
     if name not in names():
-        folder = any(known.startswith(f"{name}/") for known in names())
+        inside = f"{name}/"
+        folder = any(known.startswith(inside) for known in names())
         raise CelError("is a directory" if folder else f"unknown time zone {name}")
     with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as file:
         return ZoneInfo.from_file(file, key=name)

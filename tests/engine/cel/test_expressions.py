@@ -329,6 +329,14 @@ GROWN = {
     "a list of lists is searched": grown(20, "[1]", "[$, $, $, $]", "$ in [$]"),
     "a list is compared for each of its items": grown(12, "[1, 2, 3, 4]", "$ + $", "$.all(x, $ == $)"),
     "sets are compared": grown(12, "[1, 2, 3, 4]", "$ + $", "sets.contains($, $)"),
+    "lists of lists are shown": grown(20, "[1]", "[$, $, $, $]", "'%s'.format([$]).size() > 1"),
+    "a list shows a long text many times": grown(
+        17, '"aaaaaaaa"', "$ + $", f"'%s'.format([[{', '.join('$' * 12)}]]).size() > 1"
+    ),
+    "a number has many digits": "'%.20000f'.format([1.5]).size() > 1",
+    "a long duration is read many times": grown(
+        14, '"1h"', "$ + $", f"[{', '.join('1' * 100)}].all(x, duration($) > duration('1h'))"
+    ),
     "there are many matches": grown(16, '"aaaa"', "$ + $", '$.findAll("a").size() > 1'),
 }
 

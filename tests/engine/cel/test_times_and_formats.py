@@ -9,9 +9,11 @@ import zoneinfo
 
 import pytest
 
+from scheduler_engine.api.cel.conversions import to_duration
 from scheduler_engine.api.cel.devices import compile_selector, device_value
 from scheduler_engine.api.cel.formats import CHECKS
 from scheduler_engine.api.cel.overloads import FORMATS
+from scheduler_engine.api.cel.values import CelError
 from scheduler_engine.api.cel.zones import names
 from tests.engine.cel.test_expressions import DEVICE, DRIVER, marked
 
@@ -182,3 +184,9 @@ COSTS = {
 def test_what_an_expression_costs(expression: str) -> None:
     selector = compile_selector(expression)
     assert (selector.cost, selector.judge(device_value(DRIVER, DEVICE))[1]) == COSTS[expression]
+
+
+def test_a_long_text_that_is_no_duration_is_read_once() -> None:
+    """To look for a part at each of its characters would take an hour."""
+    with pytest.raises(CelError, match="type conversion error"):
+        to_duration("1" * 300_000)

@@ -13,7 +13,7 @@ HOLDERS = (list, dict, Optional)
 
 class Run:
     """One evaluation. ``left``: the cost that it may still cause. ``uncompared``: how many values inside lists and maps
-    it may still compare. Kubernetes has no such limit: a short expression that puts a list into itself many times
+    it may still compare or show. Kubernetes has no such limit: a short expression that puts a list into itself many times
     keeps it busy.
     """
 
@@ -26,7 +26,7 @@ class Run:
         self.weights: dict[int, tuple[Any, int]] = {}
 
     def compare(self, one: Any, other: Any, count: Callable[[int, int], int]) -> None:
-        """Count the comparisons of a call, by what both values hold. Raises TooExpensive."""
+        """Count the values that a call compares or shows, by what both values hold. Raises TooExpensive."""
         if isinstance(one, HOLDERS) or isinstance(other, HOLDERS):
             self.uncompared -= count(self.weight(one), self.weight(other))
             if self.uncompared < 0:

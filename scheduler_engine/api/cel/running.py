@@ -13,8 +13,8 @@ HOLDERS = (list, dict, Optional)
 
 class Run:
     """One evaluation. ``left``: the cost that it may still cause. ``uncompared``: how many values inside lists and maps
-    it may still compare or show. Kubernetes has no such limit: a short expression that puts a list into itself many times
-    keeps it busy.
+    it may still compare or show. Kubernetes has no such limit: a short expression that puts a list into itself many
+    times keeps it busy.
     """
 
     __slots__ = ("left", "uncompared", "variables", "weights")

@@ -39,7 +39,7 @@ FIELDS_36 = (
 )
 TEXTS = (
     *("label-keys", "label-values", "driver-names", "variable-sources"),
-    *("claim-updates", "class-tolerations", "controller-names"),
+    *("claim-updates", "claim-specs", "class-tolerations", "controller-names"),
 )
 TEXTS_36 = (*TEXTS, "restart-rules", "resize-policies", "handlers", "storage-classes")
 WARNINGS = ("PreferClose", "token-requests", "label-values")
@@ -92,6 +92,7 @@ ROWS: tuple[Row, ...] = (
     Row("changes_suspended_directives", (), "KEP-5440", gate="MutableSchedulingDirectivesForSuspendedJobs"),
     Row("validates_declared_features", (), "KEP-5328", gate="NodeDeclaredFeatures"),
     Row("newer_texts", ((), TEXTS, TEXTS_36), "validation.go"),
+    Row("knows_list_functions", (NO, YES, YES), "apiserver/pkg/cel/environment/base.go"),
     Row("reads_trailing_commas", (NO, YES, YES), "labels/selector.go"),
     Row("newer_warnings", ((), WARNINGS, (*WARNINGS, "externalIPs", "addresses")), "warnings.go"),
     Row("knows_comparing_tolerations", (NO, YES, YES), "KEP-5471"),
@@ -178,6 +179,7 @@ class Rules:
     changes_suspended_directives: bool
     validates_declared_features: bool
     newer_texts: tuple[str, ...]
+    knows_list_functions: bool
     reads_trailing_commas: bool
     newer_warnings: tuple[str, ...]
     knows_comparing_tolerations: bool

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from scheduler_engine.api.cel.addresses import Network
+from scheduler_engine.api.cel.values import name_of
 from scheduler_engine.api.cel.zones import FIELDS
 
 STRING_FACTOR, PATTERN_FACTOR = 0.1, 0.25
@@ -75,6 +77,60 @@ def _compared(values: list[Any], result: Any) -> int:
     return _smaller(values, result) if plain else 1
 
 
+def _prefix(values: list[Any], times: int) -> int:
+    """Return the cost of reading the bytes of a network's prefix so often, and its other text, if it is one."""
+    network, other = values
+    size = math.ceil(network.network.prefixlen / 8) if isinstance(network, Network) else 1
+    cost = math.ceil(2 * size * STRING_FACTOR)
+    cost += 1 + math.ceil(size * STRING_FACTOR) if times == 3 else 0
+    return cost + (_traversal(other) if isinstance(other, str) else 0)
+
+
+COMPARISON = 2
+"""What it costs to compare an item of a list with another one."""
+
+
+def comparison_of(kind: str) -> float:
+    return COMPARISON + (STRING_FACTOR if kind in ("string", "bytes") else 0)
+
+
+def _listing(size: Cost) -> Cost:
+    return lambda values, result: 1 + LIST_COST + size(values, result)
+
+
+def _sorting(position: int) -> Cost:
+    """Return the cost of comparing each item of a list with each."""
+
+    def cost(values: list[Any], result: Any) -> int:
+        items = values[position]
+        kind = name_of(items[0]) if isinstance(items, list) and items else ""
+        return int(_size(items) ** 2 * comparison_of(kind))
+
+    return _listing(cost)
+
+
+def _number(value: Any) -> int:
+    return max(0, value) if type(value) is int else 0
+
+
+def _sliced(values: list[Any], result: Any) -> int:
+    return max(0, min(_size(values[0]), _number(values[2])) - _number(values[1]))
+
+
+def _flattening(values: list[Any], result: Any) -> int:
+    return _size(values[0]) * (_number(values[1]) if len(values) > 1 else 1)
+
+
+PAID_FIRST: dict[str, Cost] = {
+    "slice": _listing(_sliced),
+    "flatten": _listing(_flattening),
+    "lists.range": _listing(lambda values, result: _number(values[0])),
+    "reverse": _listing(lambda values, result: _size(values[0])),
+    "sort": _sorting(0),
+    "distinct": _sorting(0),
+    "@sortByAssociatedKeys": _sorting(1),
+}
+"""Function → its cost, which its arguments tell: it is spent before the function works."""
 COSTS: dict[str, Cost] = {
     **dict.fromkeys(("startsWith", "endsWith"), _first()),
     **dict.fromkeys(("string_to_bytes", "bytes_to_string"), _first()),
@@ -98,6 +154,8 @@ COSTS: dict[str, Cost] = {
     "string_to_ip": _first(),
     **dict.fromkeys(("int", "uint", "double", "bool", "timestamp", *FIELDS), _read),
     "duration": _parts,
+    "containsIP": lambda values, result: _prefix(values, 2),
+    "containsCIDR": lambda values, result: _prefix(values, 3),
     "format": _formatted,
     "strings.quote": _first(),
     "validate": lambda values, result: (

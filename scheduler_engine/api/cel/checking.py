@@ -35,9 +35,11 @@ class Checked:
     locates: bool = False
 
 
-def check(root: Node, variables: Mapping[str, Type], objects: Fields) -> Checked:
-    """Return all types and problems of an expression."""
-    checker = _Checker(variables, objects)
+def check(
+    root: Node, variables: Mapping[str, Type], objects: Fields, functions: Mapping[str, list[Overload]] = OVERLOADS
+) -> Checked:
+    """Return all types and problems of an expression that may call ``functions``."""
+    checker = _Checker(variables, objects, functions)
     checker.check(root)
     found = checker.found
     found.types = {node: types.substituted(item, checker.mapping, to_dyn=True) for node, item in found.types.items()}
@@ -45,14 +47,14 @@ def check(root: Node, variables: Mapping[str, Type], objects: Fields) -> Checked
 
 
 class _Checker:
-    def __init__(self, variables: Mapping[str, Type], objects: Fields) -> None:
+    def __init__(self, variables: Mapping[str, Type], objects: Fields, functions: Mapping[str, list[Overload]]) -> None:
         self.found = Checked()
         self.mapping: types.Mapping = {}
         self.scopes: list[Mapping[str, Type]] = [
             {name: ("type", item) for name, item in types.NAMEABLE.items()},
             variables,
         ]
-        self.objects = objects
+        self.objects, self.functions = objects, functions
         self.count = 0
 
     def check(self, node: Node) -> Type:
@@ -130,11 +132,11 @@ class _Checker:
             return self.known(self.field(node, self.check(node.args[0]), name.value, optional=True))
         args = tuple(map(self.check, node.args))
         qualified = _qualified(node)
-        if qualified in OVERLOADS and self.lookup(qualified.partition(".")[0]) is None:
+        if qualified in self.functions and self.lookup(qualified.partition(".")[0]) is None:
             self.found.functions[node] = qualified
             return self.resolve(node, qualified, args, method=False)
         target = () if node.target is None else (self.check(node.target),)
-        if node.function not in OVERLOADS:
+        if node.function not in self.functions:
             return self.problem(node, _undeclared(node.function))
         return self.resolve(node, node.function, (*target, *args), method=bool(target))
 
@@ -143,7 +145,7 @@ class _Checker:
             return self.logical(node, function, args)
         result: Type | None = None
         used: list[str] = []
-        for overload in OVERLOADS[function]:
+        for overload in self.functions[function]:
             if overload.method != method or len(overload.args) != len(args):
                 continue
             wanted, given = self.instance(overload)
@@ -164,7 +166,7 @@ class _Checker:
         wrong = [(part, item) for part, item in zip(node.args, args, strict=True) if not self.fits(item, BOOL)]
         for part, item in wrong:
             self.problem(part, f"expected type 'bool' but found '{shown(item)}'")
-        self.found.overloads[node] = (OVERLOADS[function][0].id,)
+        self.found.overloads[node] = (self.functions[function][0].id,)
         return ERROR if wrong else BOOL
 
     def instance(self, overload: Overload) -> tuple[tuple[Type, ...], Type]:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from scheduler_engine.api.cel.checking import Checked, Fields, check
 from scheduler_engine.api.cel.lexing import CelSyntaxError, Problem
+from scheduler_engine.api.cel.macros import MACROS_134, MEMBER_MACROS, MemberMacros
 from scheduler_engine.api.cel.nodes import Node
+from scheduler_engine.api.cel.overloads import OVERLOADS, OVERLOADS_134, Overload
 from scheduler_engine.api.cel.parsing import parse
 from scheduler_engine.api.cel.planning import plan
 from scheduler_engine.api.cel.running import Step
@@ -20,6 +22,17 @@ from scheduler_engine.api.cel.values import CelError
 
 MOST_PROBLEMS = 100
 """The most problems of an expression that are shown."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Library:
+    """The functions and macros that an expression may use. Compared by identity."""
+
+    functions: Mapping[str, list[Overload]]
+    macros: MemberMacros
+
+
+LATEST, V1_34 = Library(OVERLOADS, MEMBER_MACROS), Library(OVERLOADS_134, MACROS_134)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +53,20 @@ class NotCompiled(Exception):
 
 
 def compile_expression(
-    text: str, variables: Mapping[str, Type], objects: Fields, wrong_result: Callable[[Type], str]
+    text: str,
+    variables: Mapping[str, Type],
+    objects: Fields,
+    wrong_result: Callable[[Type], str],
+    library: Library = LATEST,
 ) -> Compiled:
     """Compile an expression over ``variables``. ``wrong_result``: says what is wrong with the type of a result, "" for
     nothing. Raises NotCompiled, whose text may have up to 1 MB.
     """
     try:
-        root = parse(text)
+        root = parse(text, library.macros)
     except CelSyntaxError as problem:
         raise NotCompiled(f"compilation failed: {marked(text, problem.problems)}") from problem
-    checked = check(root, variables, objects)
+    checked = check(root, variables, objects, library.functions)
     problems = checked.problems or literal_problems(root, checked)
     if problems:
         raise NotCompiled(f"compilation failed: {marked(text, problems)}")

@@ -9,9 +9,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scheduler_engine.api.cel.call_costs import LIST_COST, MAP_COST, PATTERN_FACTOR, STRING_FACTOR
+from scheduler_engine.api.cel.call_costs import (
+    COMPARISON,
+    LIST_COST,
+    MAP_COST,
+    PATTERN_FACTOR,
+    STRING_FACTOR,
+    comparison_of,
+)
 from scheduler_engine.api.cel.checking import Checked
 from scheduler_engine.api.cel.nodes import Call, Const, Fold, Ident, ListOf, MapOf, Node, Select
+from scheduler_engine.api.cel.overloads import LIST_ITEMS
 from scheduler_engine.api.cel.types import (
     BOOL,
     BYTES,
@@ -313,6 +321,38 @@ def _joined(coster: _Coster, args: Sequence[Node]) -> int:
     return min(product(count, UNKNOWN if item is None else item) + between, UNKNOWN)
 
 
+def _written_number(node: Node, otherwise: int) -> int:
+    """Return a number that is written as a constant, at least 0."""
+    is_number = isinstance(node, Const) and type(node.value) is int
+    return max(node.value, 0) if is_number else otherwise  # type: ignore[attr-defined]
+
+
+def _slice_size(coster: _Coster, args: Sequence[Node]) -> int:
+    """Return the length of a slice. One that ends before it begins counts as a very long one, as in cel-go."""
+    return (_written_number(args[2], coster.size(args[0])) - _written_number(args[1], 0)) % 2**64
+
+
+def _range_size(coster: _Coster, args: Sequence[Node]) -> int:
+    return _written_number(args[0], UNKNOWN)
+
+
+def _squared(position: int = 0) -> Rule:
+    def size(coster: _Coster, args: Sequence[Node]) -> int:
+        return product(coster.size(args[position]), coster.size(args[position]))
+
+    return size
+
+
+def _listing(size: Rule, factor: float = 1) -> Rule:
+    """Return the cost of making a list: a call, the list, and what each of its items costs."""
+    return lambda coster, args: 1 + LIST_COST + scaled(size(coster, args), factor)
+
+
+def _flattening(coster: _Coster, args: Sequence[Node]) -> int:
+    depth = _written_number(args[1], UNKNOWN) if len(args) > 1 else 1
+    return 1 + LIST_COST + scaled(coster.size(args[0]), depth)
+
+
 LONGEST_FORMAT, LONGEST_PATTERN = 64, 128
 """The sizes that named formats count with."""
 CONTAINS_IP, CONTAINS_CIDR = 4, 7
@@ -341,13 +381,24 @@ COSTS: Mapping[str, Rule] = {
     "join": lambda coster, args: scaled(_joined(coster, args), STRING_FACTOR),
     **dict.fromkeys(("format", "strings.quote", "url"), _of(0)),
     "validate": lambda coster, args: scaled(_of(1)(coster, args), LONGEST_PATTERN * PATTERN_FACTOR),
+    "slice": _listing(_slice_size),
+    "lists.range": _listing(_range_size),
+    "reverse": _listing(_of(0, 1)),
+    "flatten": _flattening,
+    "distinct": _listing(_squared(), COMPARISON),
+    **{f"list_{kind}_sort": _listing(_squared(), comparison_of(kind)) for kind in LIST_ITEMS},
+    **{f"list_{kind}_sortBy": _listing(_squared(1), comparison_of(kind)) for kind in LIST_ITEMS},
 }
 """Function or overload → its cost besides its arguments. All others cost 1."""
 SIZES: Mapping[str, Callable[[_Coster, Sequence[Node]], int | None]] = {
     **dict.fromkeys(
-        ("lowerAscii", "upperAscii", "substring", "trim", "find", "findAll", "split", "url"),
+        ("lowerAscii", "upperAscii", "substring", "trim", "find", "findAll", "split", "url", "reverse", "flatten"),
         lambda coster, args: coster.size(args[0]),
     ),
+    "slice": _slice_size,
+    "lists.range": _range_size,
+    **dict.fromkeys(("distinct", "sort"), _squared()),
+    "@sortByAssociatedKeys": _squared(1),
     "_+_": _sum,
     "replace": _replaced,
     "join": _joined,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from scheduler_engine.api.cel.compiling import NotCompiled, compile_expression
+from scheduler_engine.api.cel.compiling import LATEST, Library, NotCompiled, compile_expression
 from scheduler_engine.api.cel.costs import KEYS, Path, most_cost
 from scheduler_engine.api.cel.functions import quantity, semver
 from scheduler_engine.api.cel.nodes import Const, Select, parts_of
@@ -79,10 +79,12 @@ class Selector:
 
 
 @lru_cache(maxsize=128)
-def compile_selector(expression: str) -> Selector:
-    """Return the compiled selector; an invalid one has an ``error``, of up to 1 MB."""
+def compile_selector(expression: str, library: Library = LATEST) -> Selector:
+    """Return the compiled selector; an invalid one has an ``error``, of up to 1 MB. Selectors of stored objects may use
+    the latest functions in each version.
+    """
     try:
-        compiled = compile_expression(expression, {"device": DEVICE}, FIELDS, _wrong_result)
+        compiled = compile_expression(expression, {"device": DEVICE}, FIELDS, _wrong_result, library)
     except NotCompiled as problem:
         return Selector(expression, str(problem), problem.internal)
     return Selector(expression, cost=most_cost(compiled.root, compiled.checked, size_of), step=compiled.step)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 from scheduler_engine.api.cel import times, zones
@@ -28,6 +27,7 @@ from scheduler_engine.api.cel.conversions import (
 )
 from scheduler_engine.api.cel.formats import CHECKS, Format, named, validate
 from scheduler_engine.api.cel.formatting import format_text, quote
+from scheduler_engine.api.cel.lists import LIST_FUNCTIONS
 from scheduler_engine.api.cel.semver import Semver, parse_loosely, parse_semver
 from scheduler_engine.api.cel.texts import (
     char_at,
@@ -53,8 +53,6 @@ from scheduler_engine.api.cel.values import (
     CelType,
     Computed,
     Optional,
-    compare,
-    equal,
     key_of,
     name_of,
     no_overload,
@@ -62,49 +60,6 @@ from scheduler_engine.api.cel.values import (
     text_of,
 )
 from scheduler_engine.api.quantity import LARGEST, NANO, Quantity, added, negated, parse_quantity
-
-# --- lists ------------------------------------------------------------------------------------------------------------
-
-
-@typed("isSorted", list)
-def is_sorted(items: list[Any]) -> bool:
-    return all(_order_of("isSorted", one, other) <= 0 for one, other in itertools.pairwise(items))
-
-
-def _order_of(name: str, one: Any, other: Any) -> int:
-    """Return -1, 0 or 1; 0 for values without an order."""
-    try:
-        return compare(name, one, other)
-    except CelError:
-        return 0
-
-
-def _extreme(name: str, sign: int) -> Function:
-    @typed(name, list)
-    def extreme(items: list[Any]) -> Any:
-        if not items:
-            raise CelError(f"{name} called on empty list")
-        found = items[0]
-        for item in items[1:]:
-            found = item if _order_of(name, item, found) == sign else found
-        return found
-
-    return extreme
-
-
-@typed("sum", list)
-def total(items: list[Any]) -> Any:
-    found = items[0] if items else 0
-    if not isinstance(found, (int, float, Duration)) or isinstance(found, bool):
-        raise no_overload("sum", items)
-    for item in items[1:]:
-        found = OPERATORS["_+_"](found, item)
-    return found
-
-
-def _set_contains(items: list[Any], others: list[Any]) -> bool:
-    return all(any(equal(item, other) for item in items) for other in others)
-
 
 # --- quantities, versions, addresses ----------------------------------------------------------------------------------
 
@@ -188,16 +143,6 @@ def _non_zero(value: Any) -> Optional:
     return NOTHING if value in EMPTY else Optional((value,))
 
 
-def _end(name: str, position: int) -> Function:
-    """Return the function of the first or the last item of a list."""
-
-    @typed(name, list)
-    def end(items: list[Any]) -> Optional:
-        return Optional((items[position],)) if items else NOTHING
-
-    return end
-
-
 def _unwrapped(name: str) -> Function:
     @typed(name, list)
     def unwrap(items: list[Any]) -> list[Any]:
@@ -233,6 +178,7 @@ EMPTY: tuple[Any, ...] = (0, "", b"", False, None, [], {}, Duration(0), ZERO_TIM
 
 FUNCTIONS: dict[str, Function] = OPERATORS | {
     **zones.FUNCTIONS,
+    **LIST_FUNCTIONS,
     "type": lambda value: CelType(name_of(value)),
     "bool": to_bool,
     "bytes": to_bytes,
@@ -243,8 +189,6 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
     "string": to_string,
     "timestamp": to_timestamp,
     "duration": to_duration,
-    "first": _end("first", 0),
-    "last": _end("last", -1),
     "optional.unwrap": _unwrapped("optional.unwrap"),
     "unwrapOpt": _unwrapped("unwrapOpt"),
     "format": format_text,
@@ -282,17 +226,6 @@ FUNCTIONS: dict[str, Function] = OPERATORS | {
     "trim": trim,
     "find": find,
     "findAll": find_all,
-    "isSorted": is_sorted,
-    "sum": total,
-    "max": _extreme("max", 1),
-    "min": _extreme("min", -1),
-    "sets.contains": typed("sets.contains", list, list)(_set_contains),
-    "sets.equivalent": typed("sets.equivalent", list, list)(
-        lambda one, other: _set_contains(one, other) and _set_contains(other, one)
-    ),
-    "sets.intersects": typed("sets.intersects", list, list)(
-        lambda one, other: any(equal(item, another) for item in one for another in other)
-    ),
     "quantity": quantity,
     "isQuantity": _is("isQuantity", quantity, str),
     "sign": typed("sign", Quantity)(lambda amount: (amount.nano > 0) - (amount.nano < 0)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from scheduler_engine.api.cel.lexing import CelSyntaxError
 from scheduler_engine.api.cel.nodes import ACCU, Call, Const, Fold, Ident, ListOf, MapOf, Node, Select
@@ -14,6 +14,8 @@ OLD_ACCU = "__result__"
 """What the value of a comprehension was called before: no variable may be called so."""
 NO_NAME = "argument is not an identifier"
 INSERT = "cel.@mapInsert"
+UNSORTED = "@__sortBy_input__"
+"""The variable of sortBy that holds its list."""
 
 
 def _variable(node: Node, problem: str = "argument must be a simple name") -> str:
@@ -118,7 +120,17 @@ def _opt_map(flat: bool) -> Callable[[int, Node, list[Node]], Node]:
     return macro
 
 
-MEMBER_MACROS: dict[tuple[str, int], Callable[[int, Node, list[Node]], Node]] = {
+def _sort_by(at: int, items: Node, args: list[Node]) -> Node:
+    if isinstance(items, (Const, MapOf)):
+        kinds = "a list, identifier, comprehension, call or select expression"
+        raise CelSyntaxError(items.at, f"sortBy can only be applied to {kinds}")
+    unsorted = Ident(at, UNSORTED)
+    by_keys = Call(at, "@sortByAssociatedKeys", [_map(at, unsorted, args)], Ident(at, UNSORTED))
+    return Fold(at, NO_VARIABLE, "", ListOf(at, []), UNSORTED, items, Const(at, False), Ident(at, UNSORTED), by_keys)
+
+
+MemberMacros = Mapping[tuple[str, int], Callable[[int, Node, list[Node]], Node]]
+MEMBER_MACROS: MemberMacros = {
     ("all", 2): _all,
     ("all", 3): _all,
     ("exists", 2): _exists,
@@ -137,8 +149,11 @@ MEMBER_MACROS: dict[tuple[str, int], Callable[[int, Node, list[Node]], Node]] = 
     ("transformMapEntry", 4): _transform_map(whole_entries=True),
     ("optMap", 2): _opt_map(flat=False),
     ("optFlatMap", 2): _opt_map(flat=True),
+    ("sortBy", 2): _sort_by,
 }
 """(name, number of arguments) → the expression that the call stands for."""
+MACROS_134: MemberMacros = {key: macro for key, macro in MEMBER_MACROS.items() if key[0] != "sortBy"}
+"""Those that new objects may use in v1.34."""
 GLOBAL_MACROS: dict[tuple[str, int], Callable[[int, list[Node]], Node]] = {
     ("has", 1): _has,
     ("cel.bind", 3): _bind,

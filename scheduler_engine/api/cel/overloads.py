@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scheduler_engine.api.cel.types import (
@@ -124,6 +125,12 @@ optional.none -> optional_type(A) optional_none
 .orValue optional_type(A) A -> A optional_orValue_value
 .first list(A) -> optional_type(A) list_first
 .last list(A) -> optional_type(A) list_last
+.slice list(A) int int -> list(A) list_slice
+.flatten list(list(A)) -> list(A) list_flatten
+.flatten list(dyn) int -> list(dyn) list_flatten_int
+lists.range int -> list(int) lists_range
+.reverse list(A) -> list(A) list_reverse
+.distinct list(A) -> list(A) list_distinct
 optional.unwrap list(optional_type(A)) -> list(A) optional_unwrap
 .unwrapOpt list(optional_type(A)) -> list(A) optional_unwrapOpt
 .charAt string int -> string string_char_at_int
@@ -234,6 +241,8 @@ def _comparisons() -> list[str]:
 def _of_lists() -> list[str]:
     lines = [f".isSorted list({kind}) -> bool list_{kind}_is_sorted_bool" for kind in LIST_ITEMS]
     lines += [f".sum list({kind}) -> {kind} list_{kind}_sum_{kind}" for kind in SUMMED]
+    lines += [f".sort list({kind}) -> list({kind}) list_{kind}_sort" for kind in LIST_ITEMS]
+    lines += [f".@sortByAssociatedKeys list(A) list({kind}) -> list(A) list_{kind}_sortBy" for kind in LIST_ITEMS]
     for name in ("max", "min"):
         lines += [f".{name} list({kind}) -> {kind} list_{kind}_{name}_{kind}" for kind in LIST_ITEMS]
     return lines
@@ -293,5 +302,8 @@ def _read() -> dict[str, list[Overload]]:
     return found
 
 
-OVERLOADS: dict[str, list[Overload]] = _read()
+OVERLOADS: Mapping[str, list[Overload]] = _read()
 """Function → its overloads."""
+SINCE_135 = ("slice", "flatten", "sort", "@sortByAssociatedKeys", "lists.range", "reverse", "distinct")
+"""Functions that new objects may use from v1.35 on."""
+OVERLOADS_134: Mapping[str, list[Overload]] = {name: held for name, held in OVERLOADS.items() if name not in SINCE_135}

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 
 from scheduler_engine.api.cel.lexing import CelSyntaxError, Token, bytes_value, string_value
-from scheduler_engine.api.cel.macros import GLOBAL_MACROS, MEMBER_MACROS, NAMESPACES
+from scheduler_engine.api.cel.macros import GLOBAL_MACROS, MEMBER_MACROS, NAMESPACES, MemberMacros
 from scheduler_engine.api.cel.nodes import Call, Const, Ident, ListOf, MapOf, Node, Select, parts_of
 from scheduler_engine.api.cel.reading import BEGINNINGS, EXPECTED, EXPECTED_IN_INDEX, Reader
 from scheduler_engine.api.cel.values import LARGEST_INT, LARGEST_UINT, Uint
@@ -34,9 +34,9 @@ MOST_DIGITS = 21
 LITERAL_NAMES: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 
 
-def parse(text: str) -> Node:
+def parse(text: str, macros: MemberMacros = MEMBER_MACROS) -> Node:
     """Return an expression. Raises CelSyntaxError."""
-    root = _Parser(text).whole()
+    root = _Parser(text, macros).whole()
     level, depth, count = [root], 0, 0
     while level:
         depth += 1
@@ -69,9 +69,9 @@ def _number(text: str) -> int:
 
 
 class _Parser(Reader):
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, macros: MemberMacros) -> None:
         super().__init__(text)
-        self.depth = 0
+        self.macros, self.depth = macros, 0
 
     def whole(self) -> Node:
         """Return the expression. Raises CelSyntaxError, with all that is wrong."""
@@ -175,7 +175,7 @@ class _Parser(Reader):
         if opened is None:
             return Select(sign.at, operand, name)
         args = self.arguments()
-        macro = MEMBER_MACROS.get((name, len(args)))
+        macro = self.macros.get((name, len(args)))
         if macro is not None and (not isinstance(operand, Ident) or operand.name not in NAMESPACES):
             return macro(opened.at, operand, args)
         if isinstance(operand, Ident) and (f"{operand.name}.{name}", len(args)) in GLOBAL_MACROS:

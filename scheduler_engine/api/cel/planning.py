@@ -10,13 +10,24 @@ from copy import copy
 from operator import mul
 from typing import Any
 
-from scheduler_engine.api.cel.call_costs import COSTS, LIST_COST, MAP_COST
+from scheduler_engine.api.cel.call_costs import COSTS, LIST_COST, MAP_COST, PAID_FIRST
 from scheduler_engine.api.cel.checking import Checked
 from scheduler_engine.api.cel.functions import FUNCTIONS
 from scheduler_engine.api.cel.nodes import ACCU, Call, Const, Fold, Ident, ListOf, MapOf, Node, Select, parts_of
 from scheduler_engine.api.cel.running import Run, Step
 from scheduler_engine.api.cel.texts import pattern
-from scheduler_engine.api.cel.types import NAMEABLE
+from scheduler_engine.api.cel.types import (
+    CIDR,
+    DURATION,
+    FORMAT,
+    IP,
+    NAMEABLE,
+    OPTIONAL,
+    QUANTITY,
+    SEMVER,
+    TIMESTAMP,
+    URL,
+)
 from scheduler_engine.api.cel.values import (
     LONGEST,
     NOTHING,
@@ -39,13 +50,19 @@ FIXED_PATTERNS = frozenset(("find", "findAll"))
 COMPARING: Mapping[str, Callable[[int, int], int]] = {
     **dict.fromkeys(("_==_", "_!=_"), min),
     **dict.fromkeys(("@in", "indexOf", "lastIndexOf"), max),
-    **dict.fromkeys(("sets.contains", "sets.equivalent", "sets.intersects"), mul),
+    **dict.fromkeys(("sets.contains", "sets.equivalent", "sets.intersects", "distinct"), mul),
     "format": lambda text, held: 5 * held,
+    "flatten": lambda held, depth: held,
+    "sort": lambda held, same: held * held.bit_length(),
+    "@sortByAssociatedKeys": lambda held, keys: keys * keys.bit_length(),
 }
-"""Functions that compare or show values inside lists and maps → how many, from what both arguments hold. To show one
-takes as long as to compare five.
+"""Functions that compare, show or collect values inside lists and maps → how many, from what both arguments hold. To
+show one takes as long as to compare five.
 """
-GO_NAMES = {name: name.capitalize() for name in ("int", "uint", "double", "string", "bool", "bytes")}
+GO_NAMES = {name: f"types.{name.capitalize()}" for name in ("int", "uint", "double", "string", "bool", "bytes")}
+GO_NAMES |= {"null_type": "types.Null", "type": "*types.Type", OPTIONAL: "*types.Optional"}
+GO_NAMES |= {name: f"types.{name.rpartition('.')[2]}" for (name,) in (TIMESTAMP, DURATION)}
+GO_NAMES |= {name: f"cel.{name.rpartition('.')[2]}" for (name,) in (QUANTITY, SEMVER, IP, CIDR, URL, FORMAT)}
 """Type → its name in cel-go, which one message shows."""
 
 
@@ -93,18 +110,33 @@ def _select(node: Select, checked: Checked) -> Step:
     if node in checked.names:
         named = CelType(checked.names[node])
         return lambda run: named
-    operand, name = plan(node.operand, checked), node.field
+    operand, name, cost = plan(node.operand, checked), node.field, _begins(node.operand)
     if node.test_only:
-        return lambda run: _tested(operand(run), name)
+
+        def test(run: Run) -> bool:
+            value = operand(run)
+            run.spend(cost)
+            return _tested(value, name)
+
+        return test
 
     def step(run: Run) -> Any:
         value = operand(run)
-        run.spend(1)
+        run.spend(cost)
         if isinstance(value, Optional):
-            return _optional_field(value, name)
+            return _optional_field(value, name, run)
+        run.spend(1)
         return field_of(value, name)
 
     return step
+
+
+PATHS = ("_[_]", "_[?_]", "_?._", "_?_:_")
+
+
+def _begins(operand: Node) -> bool:
+    """Return whether a path begins here, which costs 1: its start is neither a variable nor a choice."""
+    return not (isinstance(operand, (Ident, Select)) or (isinstance(operand, Call) and operand.function in PATHS))
 
 
 def _tested(value: Any, name: str) -> bool:
@@ -113,12 +145,16 @@ def _tested(value: Any, name: str) -> bool:
     return has_field(value, name)
 
 
-def _optional_field(value: Any, key: Any) -> Optional:
+def _optional_field(value: Any, key: Any, run: Run) -> Optional:
+    """Return a field that may be missing. To miss it costs nothing."""
     if isinstance(value, Optional):
         if not value.held:
             return NOTHING
         value = value.held[0]
-    return Optional((field_of(value, key),)) if has_field(value, key) else NOTHING
+    if not has_field(value, key):
+        return NOTHING
+    run.spend(1)
+    return Optional((field_of(value, key),))
 
 
 def _call(node: Call, checked: Checked) -> Step:
@@ -133,8 +169,9 @@ def _call(node: Call, checked: Checked) -> Step:
         return _grown(*(plan(part, checked) for part in node.args))
     args = [plan(part, checked) for part in (*target, *node.args)]
     compared = COMPARING.get(name)
-    function = FUNCTIONS[name]
+    function, paid_first = FUNCTIONS[name], PAID_FIRST.get(name)
     ids = checked.overloads.get(node, ())
+    several = len(ids) > 1
     overload = ids[0] if len(ids) == 1 else ""
     cost = COSTS.get(name) or COSTS.get(overload)
     if overload == "in_list" and _is_set(node.args[1]):
@@ -145,7 +182,10 @@ def _call(node: Call, checked: Checked) -> Step:
     def step(run: Run) -> Any:
         values = [arg(run) for arg in args]
         if compared is not None:
-            run.compare(values[0], values[1], compared)
+            run.compare(values[0], values[-1], compared)
+        if paid_first is not None:
+            run.spend(1 if several else paid_first(values, None))
+            return function(*values)
         try:
             result = function(*values)
         except TooExpensive:
@@ -234,23 +274,26 @@ def _logical(decides: bool) -> Callable[[Call, Checked], Step]:
 
 def _conditional(node: Call, checked: Checked) -> Step:
     condition, yes, no = (plan(part, checked) for part in node.args)
-    free_yes, free_no = (_begins_with_variable(part) for part in node.args[1:])
+    free_yes, free_no = (_is_path(part) for part in node.args[1:])
 
     def step(run: Run) -> Any:
         value = condition(run)
         if not isinstance(value, bool):
             raise no_overload("_?_:_", value)
-        # A variable, or what it holds, is read as part of the choice, which costs nothing.
+        # The first step of a path is read as part of the choice, which costs nothing.
         run.left += free_yes if value else free_no
         return yes(run) if value else no(run)
 
     return step
 
 
-def _begins_with_variable(node: Node) -> bool:
-    while (isinstance(node, Select) and not node.test_only) or (isinstance(node, Call) and node.function == "_[_]"):
-        node = node.operand if isinstance(node, Select) else node.args[0]
-    return isinstance(node, Ident)
+def _is_path(node: Node) -> bool:
+    """Return whether a node is a variable, or a field or an item of something that is no choice."""
+    start = node
+    while (isinstance(start, Select) and not start.test_only) or (isinstance(start, Call) and start.function == "_[_]"):
+        start = start.operand if isinstance(start, Select) else start.args[0]
+    chosen = isinstance(start, Call) and start.function == "_?_:_"
+    return isinstance(start, Ident) or (start is not node and not chosen)
 
 
 def _not_strictly_false(node: Call, checked: Checked) -> Step:
@@ -274,11 +317,16 @@ def _index(optional: bool) -> Callable[[Call, Checked], Step]:
 
     def planned(node: Call, checked: Checked) -> Step:
         operand, key = (plan(part, checked) for part in node.args)
+        # A key that is a path itself is read as part of this one.
+        cost = _begins(node.args[0]) - _is_path(node.args[1])
 
         def step(run: Run) -> Any:
             value, wanted = operand(run), key(run)
+            run.spend(cost)
+            if optional or isinstance(value, Optional):
+                return _optional_field(value, wanted, run)
             run.spend(1)
-            return (_optional_field if optional or isinstance(value, Optional) else field_of)(value, wanted)
+            return field_of(value, wanted)
 
         return step
 
@@ -357,8 +405,7 @@ def _fold(node: Fold, checked: Checked) -> Step:
     def step(run: Run) -> Any:
         around, held = run.variables, items(run)
         if not isinstance(held, (list, dict)):
-            kind = GO_NAMES.get(name_of(held), name_of(held))
-            raise CelError(f"got 'types.{kind}', expected iterable type")
+            raise CelError(f"got '{GO_NAMES[name_of(held)]}', expected iterable type")
         inner = run.variables = dict(around)
         try:
             first_value = _kept(start, run)

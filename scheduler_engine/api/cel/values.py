@@ -109,6 +109,13 @@ def no_overload(function: str, *args: Any) -> CelError:
     return CelError(f"no such overload: {function}({', '.join(map(name_of, args))})")
 
 
+def without_overload(function: str, value: Any) -> CelError:
+    """Return the error of a call for which the kind of value has no method. Values that look up methods by name have
+    none of any name.
+    """
+    return CelError("no such overload" if isinstance(value, METHODS_BY_NAME) else f"no such overload: {function}")
+
+
 def check_size(size: int) -> None:
     """Raise TooExpensive for a size that no value may have."""
     if size > LONGEST:
@@ -239,7 +246,7 @@ def negate(value: Any) -> Any:
         return _of_times("_-_", times.subtracted, Duration(0), value)
     if is_number(value) and not isinstance(value, Uint):
         return bounded(-value, unsigned=False) if isinstance(value, int) else -value
-    raise no_overload("-_", value)
+    raise CelError("no such overload") if isinstance(value, bool) else without_overload("-_", value)
 
 
 def invert(value: Any) -> bool:
@@ -347,5 +354,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "size": size,
 }
 """Name of an operator → what it does."""
+METHODS_BY_NAME = (str, Timestamp, Duration)
 STANDARD = frozenset(("contains", "startsWith", "endsWith", "matches", "find", "_?_:_", "_&&_", "_||_"))
 """Functions whose errors do not show the types."""

@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_engine.api.cel.devices import compile_selector
+from scheduler_engine.api.cel.compiling import LATEST, V1_34
+from scheduler_engine.api.cel.devices import Selector, compile_selector
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.problems import (
     Errors,
     Rule,
+    by_version,
     duplicate,
     forbidden,
     internal,
@@ -67,11 +69,15 @@ def selector(held: Data, path: str) -> Errors:
     if len(expression.encode()) > LONGEST_EXPRESSION:
         yield too_long(path, LONGEST_EXPRESSION)
         return
-    compiled = compile_selector(expression)
+    older, latest = (_problems(path, compile_selector(expression, library)) for library in (V1_34, LATEST))
+    yield from by_version(older, ("knows_list_functions", latest))
+
+
+def _problems(path: str, compiled: Selector) -> Errors:
     if compiled.internal:
         yield internal(path, compiled.error)
     elif compiled.error:
-        yield invalid(path, expression, compiled.error)
+        yield invalid(path, compiled.expression, compiled.error)
     elif compiled.is_too_complex:
         yield forbidden(path, "too complex, exceeds cost limit")
 

@@ -22,6 +22,7 @@ from scheduler_engine.api.validation.problems import (
     present,
     required,
     texts,
+    until,
 )
 from scheduler_engine.api.validation.selectors import node_selector
 from scheduler_engine.api.validation.volumes import driver_name
@@ -47,7 +48,8 @@ def claim_rules(claim: Data) -> Errors:
 
 
 def claim_update(old: Data, new: Data) -> Errors:
-    yield from claim_rules(new)
+    yield from metadata_rules(new, names.subdomain, namespaced=True)
+    yield from until("newer_texts: claim-specs", _claim_spec(new.get("spec") or {}, "spec"))
     yield from metadata_update(old, new)
     yield from _unchanged(old, new, "ResourceClaimSpec")
     yield from _claim_status(old.get("status") or {}, new)

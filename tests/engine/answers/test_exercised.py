@@ -103,10 +103,10 @@ def test_diff_says_what_was_tried_even_if_nothing_changes(tmp_path: Path, capsys
     output = capsys.readouterr().out
     assert output.startswith("Nothing changes for the pods: under both versions every attempt decides the\nsame.\n")
     came_up, others = output.split("rules did not come up.")
-    assert "2 of the 31 rules that differ came up in these runs:" in came_up
+    assert "2 of the 32 rules that differ came up in these runs:" in came_up
     assert "  - DynamicResources scores nodes, with weight 2.\n" in came_up
     assert "  - The message about an untolerated taint names the taint.\n" in others
-    assert "4 rules cannot come up here, because no run shows what they are about:" in others
+    assert "5 rules cannot come up here, because no run shows what they are about:" in others
     assert max(map(len, output.splitlines())) <= 80
 
 

@@ -129,7 +129,6 @@ INVALID = {
         "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, "
         "types, durations, and timestamps, was given kubernetes.Quantity",
     ),
-    "[1, 1].distinct() == [1]": (15, "undeclared reference to 'distinct' (in container '')"),
 }
 
 

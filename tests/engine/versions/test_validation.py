@@ -58,6 +58,7 @@ TOKEN = {"tokenRequests": [{"audience": "a"}]}
 IN_SECRETS = "serviceAccountTokenInSecrets"
 CERTIFICATE = "spec.volumes[0].projected.sources[0].podCertificate"
 LONG = "x" * 64
+RESOURCE = "resource.k8s.io/v1"
 TWICE = (
     'scheduling.tolerations[2]: Duplicate value: {"Key":"b","Operator":"","Value":"","Effect":"",'
     '"TolerationSeconds":null}'
@@ -248,6 +249,17 @@ CASES: dict[str, tuple[Data, tuple[list[str], ...]]] = {
             [f'spec.containers[0].env[0].valueFrom: Invalid value: "": {NEITHER} or `secretKeyRef`'],
             *[[f'spec.containers[0].env[0].valueFrom: Invalid value: "": {NEITHER}, `secretKeyRef` or `fileKeyRef`']]
             * 2,
+        ),
+    ),
+    "a class whose selector sorts a list": (
+        of_kind(RESOURCE, "DeviceClass", spec={"selectors": [{"cel": {"expression": "[1].sort()[0] == 1"}}]}),
+        (
+            [
+                'spec.selectors[0].cel.expression: Invalid value: "[1].sort()[0] == 1": compilation failed: ERROR: '
+                "<input>:1:9: undeclared reference to 'sort' (in container '')\n | [1].sort()[0] == 1\n | ........^"
+            ],
+            [],
+            [],
         ),
     ),
     "a pod of a workload": (
@@ -638,6 +650,20 @@ def test_the_api_server_reports_a_wrong_claim_of_an_update_once_in_newer_version
     assert [str(error) for error in refusal.value.errors if problem in error.message] == [
         f'spec.resources[storage]: Invalid value: "0": {problem}'
     ] * times
+
+
+@pytest.mark.parametrize(("version", "paths"), [(OLD, ["name", ""]), (MIDDLE, [""]), (NEW, [""])])
+def test_the_spec_of_a_stored_claim_is_judged_no_more_in_newer_versions(version: str, paths: list[str]) -> None:
+    def wanting(name: str) -> Data:
+        request = {"name": name, "exactly": {"deviceClassName": "gpu"}}
+        held = with_defaults(of_kind(RESOURCE, "ResourceClaim", spec={"devices": {"requests": [request]}}))
+        held["metadata"]["resourceVersion"] = "1"
+        return held
+
+    with pytest.raises(Rejected) as refusal:
+        check_update(wanting("a"), wanting("A"), rules=rules_for(version))
+    expected = [f"spec.devices.requests[0].{path}" if path else "spec" for path in paths]
+    assert [error.path for error in refusal.value.errors] == expected
 
 
 def job(suspend: bool, metadata: Data | None = None, cpu: str = "1", **spec: Any) -> Data:

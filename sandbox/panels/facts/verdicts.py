@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from sandbox.panels.facts.brief import brief_refusal
 from sandbox.panels.facts.sampling import NOT_NEEDED, not_visited, search_of
+from sandbox.panels.facts.victims import has_nobody_lower
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.words.phrases import plural, short_reason
 from sandbox.words.say import say
+from scheduler_engine.trace.events import PreemptionNodeTried
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,18 @@ def helps(cycle: Cycle, node: str, code: str) -> str:
     """
     tried = next((item for item in cycle.tried if item.node == node), None)
     if tried is not None:
-        return say("phrases.eviction-does-not-help" if tried.rejected else "phrases.eviction-helps")
+        return say(_outcome(tried))
     if code != MAY_HELP:
         return say("phrases.eviction-cannot-help")
     ran = cycle.post_filter
     return say(INELIGIBLE[ran.ineligible], node=ran.waits_for) if ran and ran.ineligible else say(HELPS)
+
+
+def _outcome(tried: PreemptionNodeTried) -> str:
+    """Return the key of what a dry run showed."""
+    if has_nobody_lower(tried):
+        return "phrases.nobody-lower"
+    return "phrases.eviction-does-not-help" if tried.rejected else "phrases.eviction-helps"
 
 
 def words_for(world: World, cycle: Cycle | None, detailed: Container[str] = ()) -> dict[str, Word]:
@@ -87,9 +96,8 @@ def words_for(world: World, cycle: Cycle | None, detailed: Container[str] = ()) 
 def _preemption(cycle: Cycle, words: dict[str, Word]) -> None:
     for tried in cycle.tried:
         if tried.rejected:
-            refused = words.get(tried.node, NOTHING)
-            key = "verdicts.no-victims-either" if refused.text else "verdicts.no-victims"
-            text = say(key, refusal=refused.text)
+            refused, outcome = words.get(tried.node, NOTHING), say(_outcome(tried))
+            text = say("verdicts.also", refusal=refused.text, outcome=outcome) if refused.text else outcome
             words[tried.node] = replace(refused, kind="hard", text=text, why=tried.rejected)
         else:
             words[tried.node] = Word("plain", plural(len(tried.victims), "victim"), say("verdicts.candidate-note"))

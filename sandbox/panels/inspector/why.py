@@ -6,17 +6,19 @@ from typing import Any
 
 from sandbox.panels.drawing.paging import on_page, pager
 from sandbox.panels.explain import explain_dry_run, explain_filter, explain_score, explain_stage
-from sandbox.panels.facts.brief import brief_refusal
+from sandbox.panels.facts.brief import Row, brief_refusal
 from sandbox.panels.facts.verdicts import helps
 from sandbox.panels.model.state import Cycle, PodState
 from sandbox.panels.model.world import World
 from sandbox.panels.view import View
 from sandbox.words.amounts import signed
-from sandbox.words.phrases import listed
+from sandbox.words.phrases import listed, short_reason
 from sandbox.words.say import say
 from scheduler_engine import wording
 
 FEW, PAGE = 12, 60
+MOST_COMPARED = 12
+"""The most nodes with the same reason whose facts are compared."""
 RELATIVE = ("InterPodAffinity", "PodTopologySpread", "TaintToleration", "NodeResourcesBalancedAllocation")
 """Plugins whose score may argue against the winner, although they prefer it to a node that is worse still."""
 
@@ -110,27 +112,39 @@ def why_not(world: World, cycle: Cycle | None, view: View) -> dict[str, Any]:
     """Return the nodes that refused, grouped by their answer; ``says`` explains the refusal of the first one."""
     if cycle is None or cycle.filter is None:
         return {"not_there": []}
-    nodes_by_group: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
-    words: dict[tuple[str, tuple[str, ...], str], str] = {}
+    groups: dict[tuple[str, tuple[str, ...], str], list[Row]] = {}
     for row in cycle.filter.looked_at:
         node, plugin, code, reasons, _ = row
         if plugin:
-            group = plugin, reasons, helps(cycle, node, code)
-            if group not in nodes_by_group:
-                words[group] = brief_refusal(world, cycle, row)
-            nodes_by_group.setdefault(group, []).append(node)
-    ordered = sorted(nodes_by_group.items(), key=lambda item: -len(item[1]))
+            groups.setdefault((plugin, reasons, helps(cycle, node, code)), []).append(row)
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     pages = pager(len(ordered), view, "inspector.not-there", PAGE, few=FEW)
     rows = [
         {
-            "short": words[plugin, reasons, help_],
+            "short": _short(world, cycle, refused),
             "why": "; ".join(reasons),
-            "says": explain_filter(world, cycle, nodes[0], plugin).sentence,
+            "says": _refusal(world, cycle, refused),
             "plugin": plugin,
-            "nodes": listed(nodes, 3),
-            "first": nodes[0],
+            "nodes": listed([row[0] for row in refused], 3),
+            "first": refused[0][0],
             "helps": help_,
         }
-        for (plugin, reasons, help_), nodes in on_page(ordered, pages)
+        for (plugin, reasons, help_), refused in on_page(ordered, pages)
     ]
     return {"not_there": rows, "not_there_pages": pages}
+
+
+def _short(world: World, cycle: Cycle, rows: list[Row]) -> str:
+    """Return what decided on all these nodes: the fact if it is the same one, else only the reason."""
+    first = brief_refusal(world, cycle, rows[0])
+    same = len(rows) <= MOST_COMPARED and all(brief_refusal(world, cycle, row) == first for row in rows[1:])
+    return first if same else short_reason(rows[0][3])
+
+
+def _refusal(world: World, cycle: Cycle, rows: list[Row]) -> str:
+    """Return why the first of these nodes refused. It is named if there are others, for which numbers may differ."""
+    node, plugin = rows[0][:2]
+    sentence = explain_filter(world, cycle, node, plugin).sentence
+    if len(rows) == 1 or not sentence or node in sentence:
+        return sentence
+    return say("inspector.on-the-first", node=node, sentence=sentence)

@@ -19,13 +19,14 @@ from sandbox.panels.view import View
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed, plural
 from sandbox.words.say import say
+from scheduler_engine.preemption.candidates import NO_VICTIMS
 from scheduler_engine.trace.events import PreemptionLimited, PreemptionNodeTried
 
 CANDIDATES, OTHERS, PAGE = 50, 30, 100
 """Candidates on one page; nodes that cannot help, at first and on one page."""
 
 PLAINLY = {
-    "No preemption victims found for incoming pod": "preemption.nobody-lower",
+    NO_VICTIMS: "preemption.nobody-lower",
     "Preemption is not helpful for scheduling": "preemption.not-helpful",
 }
 NO_SEARCH: dict[SearchEnd, str] = {

@@ -132,6 +132,20 @@ def test_unvisited_nodes_are_not_said_to_refuse(
     assert stats(world_of(simulation), View(pod="default/p"))["here"]["text"] == here
 
 
+def test_nodes_with_one_reason_and_other_numbers_share_only_the_reason() -> None:
+    nodes = [make_node(f"node-{zone}").zone(zone).obj() for zone in "abc"]
+    nodes += [make_node("node-d").zone("d").taint("dedicated", "gpu").obj()]
+    held = [make_pod(f"web-{i}").label("app", "web").node(f"node-{zone}").obj() for i, zone in enumerate("aaabbc")]
+    new = make_pod("new").label("app", "web").spread(ZONE, {"app": "web"}).obj()
+    simulation = Simulation()
+    simulation.execute(commands.Apply((*nodes, *held, new)))
+    simulation.execute(commands.Settle())
+    spread, tainted = stats(witnessed(simulation), View(pod="default/new"))["not_there"]
+    assert (spread["nodes"], spread["short"]) == ("node-a, node-b and node-c", "spread")
+    assert spread["says"].startswith("On node-a: With new, zone a would be 4 pods ahead")
+    assert (tainted["nodes"], tainted["says"].startswith("On ")) == ("node-d", False)
+
+
 def test_why_here_and_why_not_there_use_the_sentences_of_the_explanations() -> None:
     here = stats(World.fold(traces.api_scored().entries), View(pod="default/api-4"))["here"]
     scored = World.fold(traces.api_scored().entries)

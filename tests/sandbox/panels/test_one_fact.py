@@ -167,7 +167,7 @@ def preempting() -> Simulation:
     ("stages", "expected"),
     [
         (4, {"helps": "eviction may help", "does-not": "eviction may help", "small": "eviction cannot help"}),
-        (5, {"helps": "eviction helps", "does-not": "eviction does not help", "small": "eviction cannot help"}),
+        (5, {"helps": "eviction helps", "does-not": "no pod of lower priority", "small": "eviction cannot help"}),
     ],
     ids=["before the dry run", "after the dry run"],
 )

@@ -74,7 +74,7 @@ def test_a_figure_says_that_evicting_pods_does_not_help_either() -> None:
     now = drawn(f"{FIRST}-6-1").split('<p class="fig-now"')[1].split("</p>")[0]
     filtered, after = (plain(sentence) for sentence in now.split("<br>"))
     assert "on 3, evicting pods could change that" in filtered
-    assert after == "api at PostFilter : evicting pods would not make room anywhere."
+    assert after == "api at PostFilter : where evicting pods could help, no pod has a lower priority."
     assert "<br>" not in drawn(f"{FIRST}-6-0").split('<p class="fig-now"')[1].split("</p>")[0]
     assert "<br>" not in drawn("preemption-2-1-0").split('<p class="fig-now"')[1].split("</p>")[0]
 

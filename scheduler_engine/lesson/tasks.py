@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from scheduler_engine.lesson.model import Item, Task
 from scheduler_engine.scenario.attempts import RunView
 from scheduler_engine.scenario.expectations import assertion_of, wrong_with
-from scheduler_engine.words import say
-
-NOT_YET = say("questions.not-yet")
+from scheduler_engine.shapes import Data
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +25,15 @@ def checked(run: RunView, task: Task) -> list[Checked]:
 
 
 def _checked(run: RunView, item: Item) -> Checked:
-    results = [(assertion_of(expectation), wrong_with(run, expectation)) for expectation in item.holds]
+    results = [(expectation, wrong_with(run, expectation)) for expectation in item.holds]
     wrong = [text for _, texts in results for text in texts]
-    shown = [NOT_YET if assertion.quotes else text for assertion, texts in results for text in texts]
+    shown = [text for expectation, texts in results for text in _plainly(run, expectation, texts)]
     return Checked(item, tuple(wrong), tuple(dict.fromkeys(shown)))
+
+
+def _plainly(run: RunView, expectation: Data, texts: list[str]) -> list[str]:
+    plainly = assertion_of(expectation).plainly
+    return [plainly(run, expectation)] if texts and plainly is not None else texts
 
 
 def done(run: RunView, task: Task) -> bool:

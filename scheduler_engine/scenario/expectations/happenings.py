@@ -97,20 +97,53 @@ HAPPENINGS: dict[str, tuple[str, Callable[[Any], tuple[str, ...]]]] = {
 """Happening → (its description, event → the names it concerns)."""
 
 
-def _order(run: RunView, expectation: Data) -> list[str]:
+def _missing(run: RunView, expectation: Data) -> int | None:
+    """Return the place of the first happening of an order that is missing, None if all happened."""
     entries = iter(run.simulation.recorder.entries)
     for number, wanted in enumerate(expectation["order"]):
-        name = next(key for key in wanted if key != "at")
-        about, at = wanted[name], wanted.get("at")
-        if not any(_is(entry, name, about, at) for entry in entries):
-            when = say("failures.at", seconds=at) if at is not None else ""
-            others = [f"{moment / SECOND_US:g} s" for moment in _moments(run, name, about)]
-            if not others:
-                return [say("failures.never-happened", what=_said(wanted))]
-            after = "" if number == 0 else say("failures.after", what=_said(expectation["order"][number - 1]))
-            what, moments = f"{_said(wanted)}{when}", ", ".join(others)
-            return [say("failures.did-not-happen", what=what, after=after, moments=moments)]
-    return []
+        name = _name(wanted)
+        if not any(_is(entry, name, wanted[name], wanted.get("at")) for entry in entries):
+            return number
+    return None
+
+
+def _order(run: RunView, expectation: Data) -> list[str]:
+    number = _missing(run, expectation)
+    if number is None:
+        return []
+    wanted = expectation["order"][number]
+    name, at = _name(wanted), wanted.get("at")
+    when = say("failures.at", seconds=at) if at is not None else ""
+    others = [f"{moment / SECOND_US:g} s" for moment in _moments(run, name, wanted[name])]
+    if not others:
+        return [say("failures.never-happened", what=_said(wanted))]
+    after = "" if number == 0 else say("failures.after", what=_said(expectation["order"][number - 1]))
+    what, moments = f"{_said(wanted)}{when}", ", ".join(others)
+    return [say("failures.did-not-happen", what=what, after=after, moments=moments)]
+
+
+def _order_plainly(run: RunView, expectation: Data) -> str:
+    """Return which happening of an order is missing, and what came before it."""
+    number = _missing(run, expectation)
+    if number is None or "at" in expectation["order"][number]:
+        return say("questions.not-yet")
+    missing = _plain(expectation["order"][number])
+    if number == 0:
+        return say("questions.not-this-yet", missing=missing)
+    return say("questions.not-since-then", done=_plain(expectation["order"][number - 1]), missing=missing)
+
+
+def _plain(item: Data) -> str:
+    name = _name(item)
+    return say(f"happened.{name}", name=item[name].rpartition("/")[2])
+
+
+def _name(item: Data) -> str:
+    return next(key for key in item if key != "at")
+
+
+def _trace_plainly(run: RunView, expectation: Data) -> str:
+    return say("questions.not-yet")
 
 
 def _never(run: RunView, expectation: Data) -> list[str]:
@@ -208,8 +241,8 @@ HAPPENING = Fields(
     single=True,
 )
 ASSERTIONS = {
-    "trace": Assertion(_trace, say("expectation-keys.trace"), ListOf(Text(), fewest=1), quotes=True),
-    "order": Assertion(_order, say("expectation-keys.order"), ListOf(HAPPENING, fewest=1), quotes=True),
+    "trace": Assertion(_trace, say("expectation-keys.trace"), ListOf(Text(), fewest=1), plainly=_trace_plainly),
+    "order": Assertion(_order, say("expectation-keys.order"), ListOf(HAPPENING, fewest=1), plainly=_order_plainly),
     "never": Assertion(
         _never,
         say("expectation-keys.never"),

@@ -27,8 +27,8 @@ WHICH = {"attempt": ATTEMPT, "cycle": CYCLE}
 @dataclass(frozen=True, slots=True)
 class Assertion:
     """``wrong`` says in words what does not hold and what was found; ``main`` is the value of the expectation's name,
-    ``beside`` are keys allowed beside it, ``required`` those that must be there, and one of ``some``. ``quotes``: the
-    words are lines of the trace or names of events, which mean something to authors of scenarios and not to learners.
+    ``beside`` are keys allowed beside it, ``required`` those that must be there, and one of ``some``. ``plainly``:
+    what a learner reads instead, if the words are lines of the trace or names of events.
     """
 
     wrong: Callable[[RunView, Data], list[str]]
@@ -37,7 +37,7 @@ class Assertion:
     beside: Mapping[str, Shape] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     some: tuple[str, ...] = ()
-    quotes: bool = False
+    plainly: Callable[[RunView, Data], str] | None = None
 
     def shape(self, name: str) -> Fields:
         return Fields({name: self.main, **self.beside}, (name, *self.required), self.about, self.some)

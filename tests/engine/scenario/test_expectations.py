@@ -427,7 +427,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
         "small",
         {"winner": "default/new-1"},
         {"winner": "default/big-1"},
-        "default/big-1: no node won attempt 1, which is unschedulable",
+        "default/big-1: attempt 1 chose no node: unschedulable",
     ),
     "an attempt that failed": (
         "small",

@@ -44,7 +44,6 @@ RANKS = (
         "affinity",
         "no-affinity",
         "anti-affinity",
-        "resource-claims",
         "claim",
         "claim-class",
         "class",
@@ -53,7 +52,7 @@ RANKS = (
         "neighbour",
         "enlarge",
     ),
-    *("delete", "scale", "priority", "node"),
+    *("delete", "scale", "resource-claims", "priority", "node"),
 )
 """Kind of change, the one that changes least first."""
 

@@ -115,8 +115,11 @@ def place(copies: Copies, node: str = "") -> str | Refusal:
     twin = copies.twin
     entries, rests = len(twin.recorder.entries), len(twin.recorder.rests)
     twin.recorder.effort = Effort()
-    pod = _create(copies)
+    key = _create(copies).key
     _deliver(twin)
+    # A controller may have written the names of the copy's own claims into its status.
+    pod = twin.api.pod(key)
+    assert pod is not None
     cycle = schedule(twin, pod, node)
     live = twin.api.pod(pod.key)
     placed = live.node_name if live is not None else ""

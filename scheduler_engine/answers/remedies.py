@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from scheduler_engine.answers import remedies_claims, remedies_near, remedies_resources
+from scheduler_engine.answers import remedies_claims, remedies_devices, remedies_near, remedies_resources
 from scheduler_engine.answers.changes import Change, Edit, change
 from scheduler_engine.answers.looking import Look
 from scheduler_engine.answers.remedies_labels import AFFINITY, of_node_affinity
@@ -88,6 +88,7 @@ REMEDIES: Mapping[str, Callable[[Seen], Iterator[Obstacle]]] = {
     "NodeResourcesFit": remedies_resources.of_resources,
     "PodTopologySpread": remedies_near.of_spread,
     "InterPodAffinity": remedies_near.of_affinity,
+    "DynamicResources": remedies_devices.of_devices,
     **dict.fromkeys(("VolumeBinding", "VolumeZone", "VolumeRestrictions", "NodeVolumeLimits"), of_volumes),
 }
 """Plugin → the obstacles that it sees on a node."""

@@ -6,7 +6,7 @@ Arguments: ``filterTimeout``, up to ``allocator.MOST_SECONDS``. Source: seed 002
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -395,6 +395,23 @@ def _devices(held: ClaimState, node: Node) -> dict[DeviceId, Device]:
     """Return the devices that a node can use, in the order in which a search tries them."""
     pools = () if held.allocator is None else held.allocator.pools(node)
     return {device.id: device for pool in pools for device in pool.devices()}
+
+
+def may_use(state: CycleState, node: Node, devices: Collection[DeviceId]) -> bool:
+    """Return whether a node can use one of these devices."""
+    return any(device in devices for device in _devices(state_of(state), node))
+
+
+def would_do(state: CycleState, node: Node, freed: Collection[DeviceId]) -> bool:
+    """Return whether the claims would get what they want on a node if other claims had given ``freed`` back."""
+    held = state_of(state)
+    if held.allocator is None:
+        return False
+    others = Table((device, None) for device in held.allocator.allocated if device not in freed)
+    try:
+        return _found(held, node, replace(held.allocator, allocated=others)).status is None
+    except PluginError:
+        return False
 
 
 def state_of(state: CycleState) -> ClaimState:

@@ -100,6 +100,43 @@ class Case:
     finds: dict[tuple[str, ...], str] = field(default_factory=dict)
 
 
+def resource(kind: str, name: str, **spec: Any) -> Data:
+    metadata = {"name": name, **({"namespace": "default"} if kind == "ResourceClaimTemplate" else {})}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def template(kind: str) -> Data:
+    request = {"name": "r", "exactly": {"deviceClassName": kind}}
+    return resource("ResourceClaimTemplate", kind, spec={"devices": {"requests": [request]}})
+
+
+def claiming(name: str, kind: str) -> PodBuilder:
+    return make_pod(name).spec(resourceClaims=[{"name": "it", "resourceClaimTemplateName": kind}])
+
+
+KINDS = {"gpu": ["g0", "g1"], "nic": ["n0"]}
+DEVICES = [
+    node("n"),
+    resource(
+        "ResourceSlice",
+        "s",
+        driver="d.example.com",
+        nodeName="n",
+        pool={"name": "n", "generation": 1, "resourceSliceCount": 1},
+        devices=[
+            {"name": name, "attributes": {"kind": {"string": kind}}} for kind, names in KINDS.items() for name in names
+        ],
+    ),
+    *(
+        resource(
+            "DeviceClass",
+            kind,
+            selectors=[{"cel": {"expression": f"device.attributes['d.example.com'].kind == '{kind}'"}}],
+        )
+        for kind in KINDS
+    ),
+    *map(template, KINDS),
+]
 P = "default/p"
 CASES = {
     "a taint": Case(
@@ -326,6 +363,20 @@ CASES = {
         make_pod("p").spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "a-gpu"}]),
         [node("n")],
         {("resource-claims",): "Remove the resource claims gpu. Then n passes."},
+    ),
+    "devices that a less important pod has": Case(
+        claiming("p", "gpu"),
+        [
+            *DEVICES,
+            claiming("w", "gpu"),
+            claiming("v", "gpu").priority(-1),
+            claiming("x", "nic").priority(-2),
+            commands.Run(),
+        ],
+        {
+            ("delete",): "Delete v on n. Then n passes.",
+            ("resource-claims",): "Remove the resource claims it. Then n passes.",
+        },
     ),
     "a full node": Case(
         make_pod("p").cpu("1"),

@@ -20,6 +20,7 @@ from scheduler_engine.errors import Rejected
 from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
+from tests.engine.device_histories import devices
 from tests.engine.paths import History, played
 from tests.engine.random_clusters import cluster, crowded, pods
 from tests.engine.volume_histories import volumes
@@ -70,7 +71,7 @@ def one_by_one(simulation: Simulation, manifest: Mapping[str, Any]) -> Iterator[
         yield node
 
 
-@pytest.mark.parametrize("history", [cluster, crowded, volumes])
+@pytest.mark.parametrize("history", [cluster, crowded, volumes, devices])
 @pytest.mark.parametrize("tens", range(2))
 def test_as_many_copies_fit_as_can_be_applied_one_by_one(history: History, tens: int) -> None:
     totals, checked = Counter[str](), 0

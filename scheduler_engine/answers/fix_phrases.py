@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_engine import wording
 from scheduler_engine.answers.changes import Change
 from scheduler_engine.answers.fixes import MOST_CHANGES, Fix, strangers
+from scheduler_engine.answers.lasting import bound_after
 from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.patches import Patch
 from scheduler_engine.answers.phases import Phase, phase_of
@@ -55,10 +56,19 @@ def _in_phase(pod: str, phase: Phase) -> str:
     return say("fixes.being-bound", pod=pod, node=phase.node, stage=phase.stage)
 
 
+def _fits(simulation: Simulation, pod: Pod) -> str:
+    """Return that the filters let a pod in; and what stops it later, such as a Permit plugin."""
+    if bound_after(simulation, pod, ()):
+        return say("fixes.fits", pod=pod.key)
+    message = next((item.get("message", "") for item in pod.conditions if item.get("type") == "PodScheduled"), "")
+    key = "fixes.stopped-later" if message else "fixes.stopped-later-silently"
+    return say(key, pod=pod.key, message=message)
+
+
 def none_found(simulation: Simulation, pod: Pod, tries: int) -> str:
     """Return why no change was found after that many ``tries``; 0: nothing needs to change, or there is no node."""
     if not tries:
-        return say("fixes.fits" if any(simulation.api.list("Node")) else "fixes.no-nodes", pod=pod.key)
+        return _fits(simulation, pod) if any(simulation.api.list("Node")) else say("fixes.no-nodes", pod=pod.key)
     if others := strangers(simulation, pod):
         return say("fixes.strangers", pod=pod.key, who=", ".join(others), count=len(others))
     return say("fixes.nothing", pod=pod.key, most=MOST_CHANGES, count=tries)

@@ -10,7 +10,7 @@ import pytest
 
 from scheduler_engine import commands
 from scheduler_engine.answers.changes import RANKS, commands_for, edited
-from scheduler_engine.answers.fix_phrases import sentence, step
+from scheduler_engine.answers.fix_phrases import none_found, sentence, step
 from scheduler_engine.answers.fixes import Fix, fixes
 from scheduler_engine.answers.looking import scratch
 from scheduler_engine.answers.patches import patches
@@ -22,6 +22,7 @@ from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, NodeBuilder, PodBuilder, make_node, make_pod, make_priority_class
 from tests.engine.controllers import daemon_set, deployment, replica_set
+from tests.engine.expression_plugin import declaring
 from tests.engine.random_clusters import claim_of, configuration, storage_class, volume_of
 
 Data = dict[str, Any]
@@ -478,6 +479,19 @@ def test_a_pod_that_fits_needs_no_fix() -> None:
     simulation = Simulation()
     simulation.execute(commands.Apply((node("n").obj(), make_pod("p").obj())))
     assert found(simulation) == {}
+
+
+def test_what_stops_a_pod_that_passes_every_filter_is_told() -> None:
+    simulation = Simulation(configuration=declaring(permit="false", message="not today"))
+    simulation.execute(commands.Apply((node("n").obj(), make_pod("p").obj())))
+    simulation.execute(commands.Run())
+    pod = simulation.api.pod(P)
+    assert pod is not None
+    assert [*fixes(simulation, pod)] == []
+    assert none_found(simulation, pod, 0) == (
+        "A node passes every filter for default/p, but a later stage stops it. The scheduler says: 0/1 nodes are "
+        "available: 1 not today."
+    )
 
 
 def test_a_filter_that_breaks_has_no_remedy() -> None:

@@ -28,19 +28,20 @@ def scaled_value(quantity: Quantity, scale: int) -> int:
         number = quantity.digits * _ten_to(quantity.scale - scale)
         if abs(number) <= LARGEST:
             return number
-        return _wrapped(number) if quantity.scale - scale in WRAPPING_STEPS else 0
+        return wrapped(number) if quantity.scale - scale in WRAPPING_STEPS else 0
     steps = scale - quantity.scale
     if steps <= 0:
-        return _wrapped(_wrapped(quantity.digits) * _ten_to(-steps))
+        return wrapped(wrapped(quantity.digits) * _ten_to(-steps))
     if quantity.digits < LARGEST and steps < 19:
-        narrow, unit = _wrapped(quantity.digits), _ten_to(steps)
+        narrow, unit = wrapped(quantity.digits), _ten_to(steps)
         whole = abs(narrow) // unit * (1 if narrow >= 0 else -1)
         return whole + 1 if narrow % unit else whole
     whole, rest = divmod(quantity.digits, _ten_to(steps))
-    return _wrapped(whole) + 1 if rest else _wrapped(whole)
+    return wrapped(whole) + 1 if rest else wrapped(whole)
 
 
-def _wrapped(number: int) -> int:
+def wrapped(number: int) -> int:
+    """Return a number as 64 bits with a sign hold it."""
     return (number + 2**63) % 2**64 - 2**63
 
 

@@ -8,10 +8,10 @@ from scheduler_engine.framework.status import Code
 from scheduler_engine.lesson.ends import Why
 from scheduler_engine.lesson.window import Window
 from scheduler_engine.plugins.default_preemption import DefaultPreemption
-from scheduler_engine.preemption.candidates import NO_VICTIMS
 from scheduler_engine.preemption.preemption import NEVER, WAITING
 from scheduler_engine.scenario.attempts import Attempt
 from scheduler_engine.trace import events as ev
+from scheduler_engine.trace.events import NO_VICTIMS
 
 INELIGIBLE = {NEVER: "nobody-never", WAITING: "nobody-waits"}
 """Why a pod may not preempt → key of our reason."""

@@ -18,8 +18,8 @@ from scheduler_engine.framework.cycle_state import CycleState
 from scheduler_engine.framework.interface import FrameworkView, PluginError
 from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.status import Status, error, unresolvable
+from scheduler_engine.trace.events import NO_VICTIMS
 
-NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_STARTED_US = 2**63 - 1
 """Stands for "now" if a pod has no start time: no actual start is later."""
 Judge = Callable[[CycleState, Pod, NodeInfo], Status | None]

@@ -28,7 +28,6 @@ from scheduler_engine.framework.node_info import NodeInfo, PodInfo
 from scheduler_engine.framework.runtime import ACTIVE_FILTERS, refusal_by
 from scheduler_engine.framework.status import Status, error, unresolvable, unschedulable
 from scheduler_engine.preemption.candidates import (
-    NO_VICTIMS,
     NOT_STARTED_US,
     Candidate,
     DryRun,
@@ -41,6 +40,7 @@ from scheduler_engine.preemption.candidates import (
 from scheduler_engine.preemption.criteria import CRITERIA, PRIORITY_OFFSET, Rung, climb
 from scheduler_engine.preemption.preemption import NOT_HELPFUL, Evaluation, Ineligibility
 from scheduler_engine.timeline import SECOND_US
+from scheduler_engine.trace.events import NO_VICTIMS
 
 Checked = tuple[tuple[str, Facts], ...]
 """((plugin, its facts), …): the filters that were asked, up to the first refusal."""

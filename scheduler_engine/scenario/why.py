@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from scheduler_engine import wording
 from scheduler_engine.framework.facts import Facts, abandoned
+from scheduler_engine.framework.interface import PluginError, QueuedPodInfo
+from scheduler_engine.framework.status import error
 from scheduler_engine.scenario.attempts import Attempt, RunView
 from scheduler_engine.scenario.expectations.queues import lane_of, place_of, queued
 from scheduler_engine.scheduler.explaining import (
@@ -166,8 +168,21 @@ def without_attempt(simulation: Simulation, key: str) -> str:
         return say("decision.came-with-node", pod=key, node=pod.node_name)
     info = queued(run, key)
     if info is not None and info.gating_plugin:
-        return say("decision.gated", pod=key, plugin=info.gating_plugin)
+        return _gated(simulation, info, key)
     return say("decision.not-tried", pod=key, place=place_of(lane_of(run, key)))
+
+
+def _gated(simulation: Simulation, info: QueuedPodInfo, key: str) -> str:
+    """Say which plugin keeps a pod out of activeQ, and what it says of the pod now."""
+    name, pod = info.gating_plugin, simulation.api.pod(key)
+    framework = simulation.scheduler.profiles.get(pod.scheduler_name) if pod is not None else None
+    plugins = framework.points["preEnqueue"] if framework is not None else ()
+    try:
+        said = [plugin.pre_enqueue(pod) for plugin in plugins if plugin.name == name and pod is not None]
+    except PluginError as problem:
+        said = [error(str(problem))]
+    reasons = "; ".join(reason for status in said if status is not None for reason in status.reasons)
+    return say("decision.gated-because" if reasons else "decision.gated", pod=key, plugin=name, reasons=reasons)
 
 
 def nobodys(simulation: Simulation) -> dict[str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from scheduler_engine.api.objects import Pod
+from scheduler_engine.api.quantity_int64 import wrapped
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.framework.extender import EXTENDER, Extender, Filtered
 from scheduler_engine.framework.extender_answers import ExtenderError
@@ -91,11 +92,11 @@ def points(handle: Handle, pod: Pod, nodes: Nodes) -> Scores:
         added = dict.fromkeys(names, 0)
         for name, score in scores:
             if name in added:
-                added[name] += score * factor
+                added[name] = wrapped(added[name] + score * factor)
         before = result.get(extender.name)
         numbers = numbers_from([*added.values()])
         result[extender.name] = NodeScores(nodes, numbers if before is None else before.numbers + numbers)
-        rows = tuple((name, score, score * factor) for name, score in scores)
+        rows = tuple((name, score, wrapped(score * factor)) for name, score in scores)
         _record(handle, pod, extender, "prioritize", names, scores=rows)
     return result
 

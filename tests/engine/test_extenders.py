@@ -226,6 +226,13 @@ def test_points_are_score_times_weight_times_ten() -> None:
     assert line(calls_in(made)[0]) == f"Extender {URL} scores n3 7 (+140), gone 9 (+180)"
 
 
+def test_points_beyond_64_bits_wrap_as_in_go() -> None:
+    made = cluster(Played(rank=[{"Host": "n3", "Score": 2**63 - 1}]), RANKS).apply(pod("a")).run()
+    [ran] = events_in(made, ev.NormalizeRan)
+    assert dict(ran.weighted[-1][1]) == {"n1": 0, "n2": 0, "n3": -20}
+    assert node_of(made) != "n3"
+
+
 def test_an_extender_ranks_alone_if_no_plugin_scores() -> None:
     none = {"plugins": {"multiPoint": {"enabled": [{"name": "NodeName"}]}, "score": {"disabled": [{"name": "*"}]}}}
     extender = Played(rank=[{"Host": "n2", "Score": 1}])

@@ -26,17 +26,22 @@ class Holder(NamedTuple):
 
 
 class DeviceRow(NamedTuple):
-    """A device that a node can use. ``about``: its attributes and capacities."""
+    """A device that a node can use. ``about``: its attributes and capacities; ``taken``: no other claim can have it."""
 
     name: str
     pool: str
     about: str
     holders: tuple[Holder, ...]
 
+    @property
+    def taken(self) -> bool:
+        return not all(holder.admin for holder in self.holders)
+
 
 class ClaimRow(NamedTuple):
-    """A claim of a pod. ``devices``: (request, device); ``state``: if it has none, why; ``others``: (key, name) of the
-    other pods that use it.
+    """A claim of a pod. ``devices``: (request, device); ``state``: why it has none, or why the pod cannot use them;
+    ``others``: (key, name) of the other pods that use it; ``uses``: whether the pod does; ``blocks``: DynamicResources
+    keeps the pod out of activeQ because of ``state``.
     """
 
     entry: str
@@ -45,6 +50,8 @@ class ClaimRow(NamedTuple):
     state: str
     devices: tuple[tuple[str, str], ...]
     others: tuple[tuple[str, str], ...]
+    uses: bool = False
+    blocks: bool = False
 
 
 class Offers(NamedTuple):
@@ -79,8 +86,8 @@ def in_short(node: Node, offered: Offers) -> dict[str, Any]:
     rows = offered.of(node)
     if not rows:
         return {}
-    used = sum(bool(row.holders) for row in rows)
-    chips = [{"name": row.name, "held": bool(row.holders), "title": _used_by(row)} for row in rows]
+    used = sum(row.taken for row in rows)
+    chips = [{"name": row.name, "held": row.taken, "title": _used_by(row)} for row in rows]
     title = "\n".join(map(_used_by, rows))
     few = chips if len(rows) <= MOST_CHIPS else []
     return {"text": say("devices.in-short", used=used, count=len(rows)), "title": title, "chips": few}
@@ -88,8 +95,8 @@ def in_short(node: Node, offered: Offers) -> dict[str, Any]:
 
 def _used_by(row: DeviceRow) -> str:
     """Return ``gpu-0: demo-gpu`` or ``gpu-0: free``."""
-    users = ", ".join(holder.claim for holder in row.holders) or say("devices.free")
-    return f"{row.name}: {users}"
+    users = [f"{one.claim} ({say('devices.admin')})" if one.admin else one.claim for one in row.holders]
+    return f"{row.name}: {', '.join(users if row.taken else [say('devices.free'), *users])}"
 
 
 def claims(world: World, pod: Pod) -> list[ClaimRow]:
@@ -98,19 +105,29 @@ def claims(world: World, pod: Pod) -> list[ClaimRow]:
 
 
 def _claim_row(world: World, pod: Pod, entry: Mapping[str, Any]) -> ClaimRow:
-    name, _ = claim_of_entry(pod, entry)
+    name, own = claim_of_entry(pod, entry)
     if not name:
         state = say("devices.no-claim-needed" if name is None else "devices.not-created")
-        return ClaimRow(entry["name"], "", "", state, (), ())
+        return ClaimRow(entry["name"], "", "", state, (), (), blocks=name is not None)
     stored = world.objects.get("ResourceClaim", {}).get(f"{pod.namespace}/{name}")
     if stored is None:
-        return ClaimRow(entry["name"], name, "", say("devices.missing"), (), ())
+        return ClaimRow(entry["name"], name, "", say("devices.missing"), (), (), blocks=True)
     claim = view(stored)
     assert isinstance(claim, ResourceClaim)
     devices = tuple((item["request"], f"{item['pool']}/{item['device']}") for item in results_of(claim.allocation))
-    state = "" if devices else say("devices.no-devices-yet")
-    others = tuple(user for user in _users(claim) if user[0] != pod.key)
-    return ClaimRow(entry["name"], name, "; ".join(_wants(claim)), state, devices, others)
+    users = tuple(_users(claim))
+    others, uses = tuple(user for user in users if user[0] != pod.key), claim.reserved_for(pod.uid)
+    problem = "" if uses else _problem(pod, claim, own)
+    state = problem or ("" if devices else say("devices.no-devices-yet"))
+    wants = "; ".join(_wants(claim))
+    return ClaimRow(entry["name"], name, wants, state, devices, others, uses, bool(problem))
+
+
+def _problem(pod: Pod, claim: ResourceClaim, own: bool) -> str:
+    """Return why a pod cannot use a claim, "" if it can. ``own``: the claim was made for a pod."""
+    if claim.terminating:
+        return say("devices.being-deleted")
+    return say("devices.of-another-pod") if own and (claim.controller_ref or {}).get("uid") != pod.uid else ""
 
 
 def _claims(world: World) -> Iterator[ResourceClaim]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sandbox.panels.facts.extenders import calls, failed_to_bind
 from sandbox.panels.facts.search_end import looked_for_room, search_end
-from sandbox.panels.facts.victims import evicted, has_nobody_lower, spared_sentences
+from sandbox.panels.facts.victims import evicted, spared_sentences
 from sandbox.panels.model.state import Cycle
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed, plural, short_reason
@@ -167,7 +167,7 @@ def _no_room(cycle: Cycle, ran: PostFilterRan) -> str:
         return say("stages.no-candidate-wanted")
     if not looked_for_room(cycle):
         return say("stages.nobody-tried", **about)
-    nobody = bool(cycle.tried) and all(map(has_nobody_lower, cycle.tried))
+    nobody = bool(cycle.tried) and all(tried.has_nobody_lower for tried in cycle.tried)
     return say("stages.nobody-lower" if nobody else "stages.no-room-anywhere")
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from sandbox.panels.facts.brief import brief_refusal
 from sandbox.panels.facts.sampling import NOT_NEEDED, not_visited, search_of
-from sandbox.panels.facts.victims import has_nobody_lower
 from sandbox.panels.model.state import Cycle
 from sandbox.panels.model.world import World
 from sandbox.words.phrases import plural, short_reason
@@ -52,7 +51,7 @@ def helps(cycle: Cycle, node: str, code: str) -> str:
 
 def _outcome(tried: PreemptionNodeTried) -> str:
     """Return the key of what a dry run showed."""
-    if has_nobody_lower(tried):
+    if tried.has_nobody_lower:
         return "phrases.nobody-lower"
     return "phrases.eviction-does-not-help" if tried.rejected else "phrases.eviction-helps"
 

@@ -1,20 +1,14 @@
-"""The victims of a preemption: which pods are evicted, what happened to the others, and why there are none."""
+"""The victims of a preemption: which pods are evicted, and what happened to the others."""
 
 from __future__ import annotations
 
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed
 from sandbox.words.say import say
-from scheduler_engine.preemption.candidates import NO_VICTIMS
-from scheduler_engine.trace.events import PostFilterRan, PreemptionNodeTried
+from scheduler_engine.trace.events import PostFilterRan
 
 SPARED = {"terminating": "victims.leaving", "gone": "victims.gone", "waiting": "victims.awaiting-permit"}
 """Why a victim was not deleted → key of the sentence."""
-
-
-def has_nobody_lower(tried: PreemptionNodeTried) -> bool:
-    """Return whether a node has no pod of lower priority: so nobody knows whether evictions would make room."""
-    return tried.rejected == NO_VICTIMS
 
 
 def evicted(ran: PostFilterRan) -> list[str]:

@@ -323,7 +323,7 @@ def _node(world: World, node: NodeState, view: View) -> dict[str, Any]:
 
 def _devices(world: World, node: NodeState) -> dict[str, Any]:
     rows = devices.offers(world).of(node.node)
-    return {"devices": rows, "devices_used": sum(bool(row.holders) for row in rows)}
+    return {"devices": rows, "devices_used": sum(row.taken for row in rows)}
 
 
 def _chosen(cycle: Cycle, node: str) -> bool:

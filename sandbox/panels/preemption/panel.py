@@ -19,8 +19,7 @@ from sandbox.panels.view import View
 from sandbox.words.amounts import short_name
 from sandbox.words.phrases import listed, plural
 from sandbox.words.say import say
-from scheduler_engine.preemption.candidates import NO_VICTIMS
-from scheduler_engine.trace.events import PreemptionLimited, PreemptionNodeTried
+from scheduler_engine.trace.events import NO_VICTIMS, PreemptionLimited, PreemptionNodeTried
 
 CANDIDATES, OTHERS, PAGE = 50, 30, 100
 """Candidates on one page; nodes that cannot help, at first and on one page."""

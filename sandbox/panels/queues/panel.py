@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox.panels.drawing.ordering import Head, Keys, by_name, head, ordered, own
 from sandbox.panels.drawing.paging import on_page, pager
+from sandbox.panels.facts import devices
 from sandbox.panels.facts.moves import origin, source_of
 from sandbox.panels.facts.version import rules_in
 from sandbox.panels.facts.waking import event_of, event_of_hint, woken_by
@@ -322,8 +323,13 @@ def _why(world: World, pod: str) -> str:
 def _gated(world: World, queued: Queued) -> dict[str, Any]:
     pod = _pod(world, queued)
     gates = list(pod.pod.scheduling_gates) if pod else []
-    by = say("queues.gated-by", plugin=queued.move.gating_plugin)
-    detail = say("queues.gate", gates=listed(gates, 2)) if gates else by
+    blocking = [row for row in devices.claims(world, pod.pod) if row.blocks] if pod else []
+    if gates:
+        detail = say("queues.gate", gates=listed(gates, 2))
+    elif blocking:
+        detail = say("queues.claim", name=blocking[0].name or blocking[0].entry, state=blocking[0].state)
+    else:
+        detail = say("queues.gated-by", plugin=queued.move.gating_plugin)
     return {"age": say("queues.is-gated"), "lead": "lock", "detail": detail}
 
 

@@ -109,7 +109,8 @@ class _Search:
     ) -> None:
         self.allocator, self.node, self.claims, self.tried = allocator, node, claims, tried
         self.pools = allocator.pools(node)
-        self.duplicates = [pool.duplicate for pool in self.pools]
+        # Of an incomplete pool nothing is taken, so newer versions do not look whether it is valid.
+        self.duplicates = ["" if allocator.careful and pool.incomplete else pool.duplicate for pool in self.pools]
         self.wanted: dict[Place, Wanted] = {}
         self.selectable: dict[tuple[DeviceId, Place], bool] = {}
         self.results: list[Results] = []

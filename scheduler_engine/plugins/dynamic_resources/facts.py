@@ -105,10 +105,22 @@ def _steps(
 
 def reserve_facts(pod: Pod, allocations: Mapping[str, Mapping[str, Any]]) -> Facts:
     """Explain Reserve. ``allocations``: name of a claim → what it gets."""
-    says = fact("devices.set-aside" if allocations else "devices.nothing-to-set-aside", True, pod=Keys((pod.key,)))
+    results = [result for item in allocations.values() for result in results_of(item)]
+    watched = bool(results) and all(result.get("adminAccess") for result in results)
+    row = "nothing-to-set-aside" if not allocations else "watched" if watched else "set-aside"
     return Facts(
-        says, tuple(fact("devices.gets", claim=name, devices=_named(item)) for name, item in allocations.items())
+        fact(f"devices.{row}", True, pod=Keys((pod.key,))),
+        tuple(row for name, item in allocations.items() for row in _got(name, item)),
     )
+
+
+def _got(claim: str, allocation: Mapping[str, Any]) -> Iterator[Fact]:
+    """Yield the devices of a claim: those that nobody else gets, and those that it has with admin access."""
+    for row, admin in (("gets", False), ("gets-as-admin", True)):
+        results = [item for item in results_of(allocation) if bool(item.get("adminAccess")) is admin]
+        if results:
+            devices = _named({"devices": {"results": results}})
+            yield fact(f"devices.{row}", claim=claim, devices=devices)
 
 
 def pre_bind_facts(pod: Pod, claims: Sequence[ResourceClaim]) -> Facts:

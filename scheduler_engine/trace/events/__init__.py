@@ -26,6 +26,7 @@ from scheduler_engine.trace.events.cluster import (
     RunEnded,
 )
 from scheduler_engine.trace.events.cycle import (
+    NO_VICTIMS,
     CycleFinished,
     CycleStarted,
     CycleStateWritten,
@@ -64,6 +65,7 @@ from scheduler_engine.trace.events.queue import EventNoted, HintAnswered, MoveRe
 from scheduler_engine.trace.events.recorder import Doing, Entry, Recorder
 
 __all__ = [
+    "NO_VICTIMS",
     "AdmissionSwitched",
     "AssumedPodsExpire",
     "CacheNodeChanged",

@@ -138,6 +138,10 @@ class PodUnschedulable(Event):
     plugins: tuple[str, ...]
 
 
+NO_VICTIMS = "No preemption victims found for incoming pod"
+"""Why a node without pods of lower priority is no candidate."""
+
+
 @record(frozen=True, slots=True)
 class PreemptionNodeTried(Event):
     """The dry run on one node.
@@ -155,6 +159,11 @@ class PreemptionNodeTried(Event):
     victims: tuple[str, ...]
     pdb_violations: int
     rejected: str
+
+    @property
+    def has_nobody_lower(self) -> bool:
+        """Return whether the node has no pod of lower priority: nobody tried whether evictions would make room."""
+        return self.rejected == NO_VICTIMS
 
 
 @record(frozen=True, slots=True)

@@ -297,7 +297,10 @@ then: []
 @pytest.mark.parametrize(
     ("pod", "reason"),
     [
-        ("gated", "default/gated: no attempt yet, because SchedulingGates keeps it out of activeQ"),
+        (
+            "gated",
+            "because SchedulingGates keeps it out of activeQ: waiting for scheduling gates",
+        ),
         ("placed", "default/placed: no scheduler chose its node; it came with nodeName n1"),
         ("waiting", "default/waiting: no attempt yet; it is in activeQ"),
     ],

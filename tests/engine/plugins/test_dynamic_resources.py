@@ -687,6 +687,11 @@ POOLS: dict[str, tuple[tuple[KubeObject, ...], str, str]] = {
         "pool n1 is invalid: duplicate device name a",
         "invalid resource pools were encountered",
     ),
+    "An incomplete pool that lists a device twice": (
+        (claim(), offered("n1", "a", "a", nodeName="n1", count=2)),
+        "pool n1 is invalid: duplicate device name a",
+        "cannot allocate all claims",
+    ),
     "Such a pool beside another one": (
         (claim(), TWICE, offered("other", "b", nodeName="n1")),
         "pool n1 is invalid: duplicate device name a",

@@ -108,6 +108,44 @@ def test_claims_that_are_missing_or_not_created_say_so() -> None:
     assert [row.state for row in rows] == ["does not exist", "not created yet"]
 
 
+def claim(name: str, **wanted: Any) -> dict[str, Any]:
+    request = {"name": "r", "exactly": {"deviceClassName": "c", **wanted}}
+    return of_kind("ResourceClaim", name, {"devices": {"requests": [request]}})
+
+
+def test_a_claim_that_is_being_deleted_keeps_a_new_pod_out() -> None:
+    cluster = Cluster().apply(NODE, offering(1), of_kind("DeviceClass", "c", {}), claim("x"))
+    cluster.apply(pod("old", {"name": "a", "resourceClaimName": "x"})).run()
+    cluster.execute({"kind": "delete", "object_kind": "ResourceClaim", "key": "default/x"})
+    cluster.apply(pod("new", {"name": "a", "resourceClaimName": "x"})).run()
+    world = witnessed(cluster.simulation)
+    (new,), (old,) = (
+        PANELS["inspector"].stats(world, View(pod=f"default/{name}"))["device_claims"] for name in ("new", "old")
+    )
+    assert (new.state, new.uses, new.others) == ("is being deleted", False, (("default/old", "old"),))
+    assert (old.state, old.uses) == ("", True)
+    assert "claim x is being deleted" in panel_html("queues", world)
+    assert "Used by" in panel_html("inspector", world, pod="default/new")
+
+
+def test_devices_with_admin_access_are_free_for_others() -> None:
+    label = {"resource.kubernetes.io/admin-access": "true"}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "adm", "labels": label}}
+    watching = claim("mon", adminAccess=True, allocationMode="All")
+    watching["metadata"]["namespace"] = "adm"
+    monitor = pod("pm", {"name": "a", "resourceClaimName": "mon"})
+    monitor["metadata"]["namespace"] = "adm"
+    cluster = Cluster().apply(NODE, offering(2), of_kind("DeviceClass", "c", {}), space, watching, claim("x"))
+    cluster.apply(monitor).run()
+    assert (card(witnessed(cluster.simulation), "n")["text"]) == "0/2 devices"
+    reserved = "adm/pm have their devices with admin access, so other claims can get them, too"
+    assert reserved in panel_html("inspector", witnessed(cluster.simulation), pod="adm/pm")
+    cluster.apply(pod("p", {"name": "a", "resourceClaimName": "x"})).run()
+    shown = card(witnessed(cluster.simulation), "n")
+    assert (shown["text"], [chip["held"] for chip in shown["chips"]]) == ("1/2 devices", [True, False])
+    assert shown["title"] == "d0: mon (with admin access), x\nd1: free, mon (with admin access)"
+
+
 def test_a_node_with_many_devices_has_no_chips() -> None:
     few, many = (witnessed(Cluster().apply(NODE, offering(MOST_CHIPS + more)).simulation) for more in (0, 1))
     assert len(card(few, "n")["chips"]) == MOST_CHIPS

@@ -12,6 +12,7 @@ from sandbox.storage.records import Plan
 from sandbox.words.say import say
 from scheduler_engine import commands
 from scheduler_engine.api.gated_fields import dropped_warnings
+from scheduler_engine.config.schema import declares_expressions
 from scheduler_engine.errors import Rejected
 from scheduler_engine.plugins.registry import registry_for
 from scheduler_engine.simulation import Simulation, rules_about
@@ -52,13 +53,21 @@ def missing_plugins(configuration: Any) -> list[str]:
 
 
 def _enabled(profile: Any) -> Iterator[str]:
-    """Yield the names of plugins that a profile enables. It may have any form."""
+    """Yield the names of plugins that a profile enables without declaring them. It may have any form."""
+    declared = {*_declared(profile)}
     points = profile.get("plugins") if isinstance(profile, dict) else None
     for point in points.values() if isinstance(points, dict) else ():
         rows = point.get("enabled") if isinstance(point, dict) else None
         for row in rows if isinstance(rows, list) else ():
-            if isinstance(row, dict) and isinstance(row.get("name"), str):
+            if isinstance(row, dict) and isinstance(row.get("name"), str) and row["name"] not in declared:
                 yield row["name"]
+
+
+def _declared(profile: Any) -> Iterator[str]:
+    rows = profile.get("pluginConfig") if isinstance(profile, dict) else None
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and isinstance(row.get("name"), str) and declares_expressions(row.get("args")):
+            yield row["name"]
 
 
 def execute(simulation: Simulation, text: str, is_new: bool = False) -> str | None:

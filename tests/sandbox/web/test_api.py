@@ -19,6 +19,7 @@ from sandbox.worker.errors import Occupied
 from sandbox.worker.room import KINDS
 from scheduler_engine.replay import replay, trace_lines
 from scheduler_engine.testing import make_node, make_pod
+from tests.engine.expression_plugin import declaring
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1"
@@ -457,3 +458,11 @@ def test_the_bodies_take_no_unknown_fields_and_their_examples_are_valid() -> Non
                     assert Draft202012Validator(whole).is_valid(example), (name, field)
                     seen += 1
     assert seen
+
+
+def test_an_error_in_a_declared_plugin_stands_at_its_field() -> None:
+    answer = post(f"{API}/sandboxes", {"configuration": declaring(filter="nod.x == 1")})
+    assert answer.status_code == 422
+    (error,) = answer.json()["errors"]
+    assert error["path"] == "profiles[0].pluginConfig[0].args.filter"
+    assert "undeclared reference to 'nod'" in error["message"]

@@ -23,6 +23,8 @@ from scheduler_engine.scenario import Scenario, command_of
 
 STAGES_SHOWN = ("done", "now", "never")
 """States of the stages that a figure shows: an attempt that is over has no others that matter."""
+DECISIVE = ("SelectHost", "PostFilter", "Filter")
+"""The stages that decide an attempt, those that say most first."""
 
 
 class Written:
@@ -92,12 +94,26 @@ def draw(plan: Plan, figure: Figure, choice: Choice, base: str, opens: bool) -> 
         "base": base,
         "opens": opens,
         "knobs": knobs,
-        "stages": [stop for stop in ribbon.stats(world, View())["stages"] if stop["state"] in STAGES_SHOWN],
+        "stages": _stages(world),
         "sentences": [_sentence(live, moment) for moment in decided(live)],
         "cluster": shown,
         "waits": _waiting(world),
     }
     return render_to_string("fragments/figure.html", context)
+
+
+def _stages(world: World) -> list[dict[str, Any]]:
+    """Return the stages of the attempt. The one that decided it is the present one, as in the sentence."""
+    stops = [stop for stop in ribbon.stats(world, View())["stages"] if stop["state"] in STAGES_SHOWN]
+    reached = [stop["name"] for stop in stops if stop["state"] != "never"]
+    decisive = next((name for name in DECISIVE if name in reached), reached[-1] if reached else "")
+    return [{**stop, "state": _state(stop, decisive)} for stop in stops]
+
+
+def _state(stop: dict[str, Any], decisive: str) -> str:
+    if stop["name"] == decisive:
+        return "now"
+    return "done" if stop["state"] == "now" else str(stop["state"])
 
 
 def _sentence(live: Live, moment: Moment | None) -> dict[str, Any]:

@@ -35,6 +35,8 @@ async function show(figure) {
       shown = wanted.get(figure);
       const fresh = await load(shown);
       const frame = figure.querySelector('.fig-f');
+      // It never gets lower, so what is below does not jump with each choice.
+      frame.style.minHeight = `${Math.max(frame.offsetHeight, parseFloat(frame.style.minHeight) || 0)}px`;
       patchInside(frame, fresh.querySelector('.fig-f').innerHTML, () => {});
     }
     tell(figure, '');

@@ -136,6 +136,7 @@ export function tellSlowly() {
   if (!button) return;
   const set = (on) => {
     for (const twin of document.querySelectorAll('#slow, [data-press="slow"]')) twin.setAttribute('aria-pressed', String(on));
+    app.classList.toggle('is-slow', on); // the line of the sentence is as high as a story then
     write('slow-settle', on ? 'on' : '');
   };
   set(read('slow-settle') === 'on');

@@ -63,7 +63,10 @@ cells(app);
 const settlePlace = () => settleKnob(view.at);
 rail.addEventListener('pointerleave', settle);
 byId('panel-timeline').parentElement.addEventListener('pointerleave', settlePlace);
-document.addEventListener('look-changed', settle);
+document.addEventListener('look-changed', () => {
+  settle();
+  lookAtNow();
+});
 addEventListener('resize', settlePlace);
 
 if (view.tab) bring(view.tab);

@@ -9,7 +9,7 @@ from tests.browser.workbench import Eventually, arrive, closed, head, level, pre
 
 def test_the_tour_shows_what_it_says(page: Page, eventually: Eventually) -> None:
     page.goto("/")
-    page.get_by_role("button", name="Open this example").click()
+    page.get_by_role("button", name="Open an example").click()
     arrive(page)
     press(page, eventually, *"ssss")
     eventually(lambda: text(page, "#panel-sentence").startswith("payments-1 at Filter: none of 8 nodes fits."))

@@ -43,7 +43,7 @@ def visible_texts(page: Page) -> list[str]:
 
 def test_one_click_opens_a_living_example_without_a_login(page: Page, eventually: Eventually) -> None:
     page.goto("/")
-    page.get_by_role("button", name="Open this example").click()
+    page.get_by_role("button", name="Open an example").click()
     arrive(page)
     assert page.locator("#panel-cluster [data-node]").count() >= 8
     assert page.locator("#panel-queues [data-pod]").count() >= 4

@@ -170,7 +170,7 @@ def asked(
     """
     name, gone = manifest["metadata"]["name"], cleared(simulation)
     requests = manifest["spec"]["containers"][0]["resources"].get("requests", {})
-    begin = [say("practice.cleared", pods=", ".join(gone))] if gone else []
+    begin = [say("practice.cleared", pods=", ".join(gone), count=len(gone))] if gone else []
     opens = say("practice.arrives", pod=name, milli=requests["cpu"]) if requests else say("practice.comes", pod=name)
     text = " ".join((*begin, opens, *(trait.text for trait in traits if trait.text)))
     do = [*(delete(each) for each in gone), apply(manifest), *steps]

@@ -123,8 +123,8 @@ def _gate_goes(draw: Random, simulation: Simulation, name: str) -> Happens:
     return patch("Pod", f"default/{name}", {"spec": {"schedulingGates": None}}), say("practice.gate-goes", pod=name)
 
 
-EVENTS: tuple[Callable[[Random, Simulation, str], Happens], ...] = (_node_joins, _pod_leaves, _disk_changes, _gate_goes)
-"""What may happen then. An event that changes nothing is drawn again."""
+EVENTS: tuple[Callable[[Random, Simulation, str], Happens], ...] = (_node_joins, _pod_leaves, _disk_changes)
+"""What may happen then. An event that changes nothing is drawn again. Gates may go once, if there are some."""
 
 
 def _woken(draw: Random, level: int, number: int, simulation: Simulation) -> Asked:
@@ -134,8 +134,10 @@ def _woken(draw: Random, level: int, number: int, simulation: Simulation) -> Ask
     trait, milli = cause(draw), draw.randrange(3000, 3501, 250) if cause is _large else 100
     steps: list[Data] = [{"settle": {}}]
     texts = [say("practice.tried")]
+    possible = [*EVENTS, *([_gate_goes] if cause is _gated else [])]
     for _ in range(level - 1):
-        seconds, event = draw.choice((0, 2, 5)), draw.choice(EVENTS)
+        seconds, event = draw.choice((0, 2, 5)), draw.choice(possible)
+        possible = [each for each in possible if event is not _gate_goes or each is not event]
         step, text = event(draw, simulation, name)
         steps += [*([wait(seconds)] if seconds else []), step]
         texts.append(

@@ -137,7 +137,7 @@ export function besides(app, box, htmx) {
     const side = elt.matches('[data-reads]') ? 'yaml' : elt.matches('[data-previews]') ? 'form' : '';
     if (side && (!elt.isConnected || leads(target.id.replace('check-', '')).value !== side)) detail.shouldSwap = false;
     // A text that is invalid for a moment says less: the buttons below stay where they are.
-    target.style.minHeight = `${target.offsetHeight}px`;
+    target.style.minHeight = `${Math.min(target.offsetHeight, 160)}px`;
   });
   box.addEventListener('htmx:afterSwap', ({ target }) => {
     if (!target.id?.startsWith('check-')) return;

@@ -64,6 +64,11 @@ def asked(access: RoomAccess) -> dict[str, Any]:
     if free and access.role != "trainer":
         all_bars = [bar for bar in all_bars if bar.choice in chosen_to_show]
     answered, of = turnout(question)
+    displayed_answer = displayed(question, chosen) if answer else []
+    right = [bar.choice for bar in all_bars if bar.right]
+    if access.role == "participant" and right:
+        # A small screen shows the first ones: what was right, then the own answer.
+        all_bars.sort(key=lambda bar: (not bar.right, bar.choice not in displayed_answer))
     shown, others = for_projector(all_bars) if access.role == "projector" else (all_bars, [])
     return {
         "free": free,
@@ -78,7 +83,8 @@ def asked(access: RoomAccess) -> dict[str, Any]:
         "choices": json.loads(question.choices),
         "has_answered": answer is not None,
         "answer": chosen,
-        "chosen": displayed(question, chosen) if answer else [],
+        "chosen": displayed_answer,
+        "right": right,
         "can_reveal": can_reveal(access.room, question),
         "verdict": is_right(question, chosen) if answer else None,
     }

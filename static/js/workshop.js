@@ -1,6 +1,7 @@
 // A page of a room: it places what the live line sends, and keeps the rest as it is.
 
 import { hasLost, keepAnswers, showAnswers } from './answers.js';
+import { foldAsked, keepFolds, types } from './asked.js';
 import { whenFree } from './hold.js';
 import { keepLine } from './line.js';
 import { fragment } from './no-answer.js';
@@ -43,12 +44,6 @@ function desk(part) {
   return part;
 }
 
-/** Return true if a frame has an open form or a field with typed text. */
-function types({ contentDocument }) {
-  const field = contentDocument?.activeElement;
-  return Boolean(contentDocument?.querySelector('dialog[open]')) || Boolean(field?.matches('input, textarea') && field.value !== field.defaultValue);
-}
-
 byId('sent')?.querySelector('button').addEventListener('click', () => {
   byId('sent').hidden = true;
   put(waits);
@@ -85,6 +80,7 @@ function settle() {
   stay();
   takeNotes();
   showAnswers();
+  foldAsked();
 }
 
 /** Remember who this is. If the browser cannot, show the code instead. */
@@ -221,6 +217,7 @@ room.addEventListener('click', ({ target }) => {
 
 settle();
 if (room.dataset.role === 'participant') {
+  keepFolds();
   keepAnswers();
   keepNotes();
 }

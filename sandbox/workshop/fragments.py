@@ -82,6 +82,7 @@ def asked(access: RoomAccess) -> dict[str, Any]:
         "of": of,
         "choices": json.loads(question.choices),
         "has_answered": answer is not None,
+        "answered_at": answer.at.timestamp() if answer else None,
         "answer": chosen,
         "chosen": displayed_answer,
         "right": right,

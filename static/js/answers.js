@@ -61,7 +61,6 @@ async function sendOne(number, unsentAnswer) {
   unsent.delete(number);
   notes.set(number, answer.ok ? '' : await sentenceOf(answer));
   changed();
-  if (answer.ok) document.dispatchEvent(new Event('answer-sent'));
   return true;
 }
 

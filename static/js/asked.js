@@ -1,12 +1,10 @@
-// On a page of a participant the question to the room and the questions to the trainer fold to one line each. On a small
-// screen one of them is open at a time, so that the sandbox keeps its place.
-
-import { whenFree } from './hold.js';
+// On a page of a participant the question to the room and the questions to the trainer fold to one line each. One of them is
+// open at a time, so that the sandbox keeps its place.
 
 const small = matchMedia('(max-width: 760px), (max-height: 30rem)');
 const SECOND_TAP = 600; // milliseconds: the second tap on a button must not hit the sandbox that has come under it
 const byId = (id) => document.getElementById(id);
-let state = ''; // of the question: its number, and asked, answered or over
+let state = ''; // of the question: its number, then asked, or answered and when, or over
 
 /** Return true if a frame has an open form or a field with typed text. */
 export function types(frame) {
@@ -16,22 +14,26 @@ export function types(frame) {
 
 const hasTyped = (field) => Boolean(field?.matches('input:not([type="radio"], [type="checkbox"]), textarea') && field.value !== field.defaultValue);
 
-/** Fold and unfold what the room asks, but leave it alone while somebody types in it or, on a small screen, elsewhere. */
+/** Unfold a new question and fold an answered one, but leave all as it is while somebody types in it, or elsewhere. */
 export function foldAsked() {
   const box = byId('asked-box');
   const now = box?.dataset.state ?? '';
   if (now === state) return;
+  const first = !state;
   state = now;
   if (!box) return;
-  if (box.contains(document.activeElement) && hasTyped(document.activeElement)) box.open = true;
-  else if (now.endsWith('asked')) box.open = !small.matches || !(hasTyped(document.activeElement) || types(byId('desk-own')));
-  else if (now.endsWith('over') && !small.matches) box.open = true;
-  else fold(box);
+  const field = document.activeElement;
+  const inBox = box.contains(field);
+  const opens = now.endsWith('asked') || now.endsWith('over') && !small.matches;
+  if (hasTyped(field) ? inBox : opens && !types(byId('desk-own'))) box.open = true;
+  else fold(box, !first);
 }
 
-function fold(box) {
+/** Fold the question. `guards`: the next tap would hit what comes under it. */
+function fold(box, guards) {
   if (box.contains(document.activeElement)) box.querySelector('summary').focus({ preventScroll: true });
   box.open = false;
+  if (!guards) return;
   const desk = byId('desk');
   desk.classList.add('is-moved');
   setTimeout(() => desk.classList.remove('is-moved'), SECOND_TAP);
@@ -39,9 +41,7 @@ function fold(box) {
 
 /** Start. */
 export function keepFolds() {
-  const boxes = () => [byId('asked-box'), byId('inquiries-box')].filter((box) => box?.open);
-  const one = (kept) => { if (small.matches) for (const box of boxes()) if (box !== kept) box.open = false; };
-  byId('room').addEventListener('toggle', ({ target }) => { if (boxes().includes(target)) one(target); }, true);
-  small.addEventListener('change', () => one(boxes().find((box) => box.contains(document.activeElement)) ?? boxes()[0]));
-  document.addEventListener('answer-sent', () => whenFree(() => { if (state.endsWith('answered')) fold(byId('asked-box')); }));
+  byId('room').addEventListener('toggle', ({ target }) => {
+    if (target.matches('.line[open]')) for (const other of document.querySelectorAll('.line[open]')) if (other !== target) other.open = false;
+  }, true);
 }

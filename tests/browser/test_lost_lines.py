@@ -59,6 +59,8 @@ def hear_nothing_for_long_enough(page: Page, eventually: Eventually) -> None:
 
 
 def answer(person: Page, choice: str) -> None:
+    if person.locator("#asked-box").get_attribute("open") is None:
+        person.locator("#asked-box summary").click()
     person.locator("#asked").get_by_label(choice, exact=True).check()
     person.locator("#asked form button").click()
 

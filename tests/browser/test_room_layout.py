@@ -23,7 +23,7 @@ STATES: dict[str, tuple[list[tuple[str, str, dict[str, str]]], str, str]] = {
     "asked": ([("trainer", "ask/", SHORT)], "#asked form", "#asked .asked-n:text('0 of')"),
     "answered": (
         [("person", "answer/", {"number": "1", "chosen": "activeQ"})],
-        "#asked [role=status]",
+        "#asked [role=status]:text('Answered')",
         "#asked :text('1 of')",
     ),
     "no more answers": ([("trainer", "end/", {"number": "1"})], "#asked meter", "#asked .asked-n"),

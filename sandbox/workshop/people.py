@@ -32,7 +32,7 @@ def join(room: Workshop, name: str) -> tuple[Participant, str]:
     """Create a participant, and return it with the token of their page.
 
     Their seat is for the source that was last sent to everybody, or else for the room's own. Raise ``Rejected`` for a
-    closed room or a name that is empty or taken, ``OverQuota`` for a full room.
+    closed room or a name that is empty, too long or taken, ``OverQuota`` for a full room.
     """
     token = tokens.new_token()
     with transaction.atomic():
@@ -67,7 +67,7 @@ def come_back(room: Workshop, name: str, code: str) -> str:
 
 
 def rename(participant: Participant, name: str) -> None:
-    """Give a participant another name. Raise ``Rejected`` if it is empty or taken, or they have left."""
+    """Give a participant another name. Raise ``Rejected`` if it is empty, too long or taken, or they left."""
     with transaction.atomic():
         room = Workshop.objects.select_for_update().get(pk=participant.workshop_id)
         set_fields(participant, name=_free_name(room, name, participant))
@@ -82,13 +82,16 @@ def _closest(room: Workshop, name: str, ignored: Participant | None = None) -> P
 
 
 def _free_name(room: Workshop, name: str, renamed: Participant | None = None) -> str:
-    """Return ``name`` as it is saved. Raise ``Rejected`` if it is empty, or too close to another name in the room.
+    """Return ``name`` as it is saved. Raise ``Rejected`` if it is empty, too long, or too close to another in the room.
 
     ``renamed`` is the participant who gets the name, None for somebody who joins.
     """
-    cleaned = clean(name)[:NAME_CHARACTERS].strip()
+    cleaned = clean(name)
     if not cleaned:
         raise Rejected([FieldError("name", "FieldValueRequired", say("room.no-name"))])
+    if len(cleaned) > NAME_CHARACTERS:
+        too_long = say("room.name-too-long", most=NAME_CHARACTERS, length=len(cleaned))
+        raise Rejected([FieldError("name", "FieldValueTooLong", too_long)])
     other = _closest(room, cleaned, renamed)
     if other is None:
         return cleaned

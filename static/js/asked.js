@@ -22,10 +22,9 @@ export function foldAsked() {
   const first = !state;
   state = now;
   if (!box) return;
-  const field = document.activeElement;
-  const inBox = box.contains(field);
+  const typed = [document.activeElement, ...document.querySelectorAll('.line[open] .inp')].find(hasTyped);
   const opens = now.endsWith('asked') || now.endsWith('over') && !small.matches;
-  if (hasTyped(field) ? inBox : opens && !types(byId('desk-own'))) box.open = true;
+  if (typed ? box.contains(typed) : opens && !types(byId('desk-own'))) box.open = true;
   else fold(box, !first);
 }
 

@@ -257,6 +257,8 @@ def test_everybody_can_use_a_room_on_a_phone(new_page: Callable[..., Page], even
     trainer.get_by_role("button", name="Reveal").click()
     eventually(lambda: person.locator("#asked meter").count() == 2)
     eventually(lambda: "long name" in trainer.locator("#board").inner_text())
+    person.locator("#asked-box summary").click()
+    person.locator("#asked meter").first.wait_for()
     problems["answered"] = violations(person, "#asked")
     problems["board"] = violations(trainer, "#pane-board")
     assert not any(problems.values()), {place: bad for place, bad in problems.items() if bad}
@@ -323,6 +325,7 @@ def test_people_ask_vote_and_answer_freely(new_page: Callable[..., Page], eventu
     trainer.locator("form:has([name=ask]) button").click()
     wall.locator("#asked").get_by_text("What did you expect?").wait_for()
     eventually(lambda: not wall.locator("#inquiries").is_visible())
+    ben.locator("#asked-box summary").get_by_text("What did you expect?").click()  # His own question stayed open.
     ben.get_by_label("Your answer").fill("Half an ans")
     ada.get_by_label("Your answer").fill("node-1")
     ada.locator("#asked").get_by_role("button", name="Answer").click()
@@ -330,6 +333,7 @@ def test_people_ask_vote_and_answer_freely(new_page: Callable[..., Page], eventu
     trainer.get_by_role("button", name="Show node-1").click()
     wall.locator("#asked .bars-q").get_by_text("node-1").wait_for()
     assert ben.get_by_label("Your answer").input_value() == "Half an ans"
+    assert ben.get_by_label("Your question").input_value() == "Half a que"
     trainer.get_by_role("button", name="Hide question").click()
     trainer.get_by_role("button", name="Mark Why there? as answered").click()
     trainer.get_by_text("Answered: 1").wait_for()

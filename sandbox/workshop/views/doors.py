@@ -22,7 +22,7 @@ from sandbox.workshop import files, people, room, sources
 from sandbox.workshop.access import RoomAccess, room_page
 from sandbox.workshop.addresses import links
 from sandbox.workshop.fragments import fragments
-from sandbox.workshop.models import Workshop
+from sandbox.workshop.models import NAME_CHARACTERS, Workshop
 from scheduler_engine.errors import FieldError, Rejected
 
 MOST_ERRORS = 20
@@ -114,6 +114,7 @@ def join(request: HttpRequest, code: str = "") -> HttpResponse:
     joined_room = people.find_room(typed_code) if typed_code else None
     typed = {field: request.POST.get(field, "").strip() for field in ("name", "back")}
     context: dict[str, Any] = {"code": typed_code, "room": joined_room, "errors": [], "taken": False, **typed}
+    context["longest_name"] = NAME_CHARACTERS
     if typed_code and joined_room is None:
         errors = [FieldError("code", "Not found", say("room.no-room"))]
         return render(request, "workshop/join.html", context | {"errors": errors}, status=404)

@@ -91,6 +91,20 @@ def test_a_look_alike_is_refused_at_the_door_and_by_renaming(trainer: Person, jo
     )
 
 
+def test_a_name_that_is_too_long_is_refused_and_stays_in_its_field(trainer: Person, joined: Joined) -> None:
+    longest, longer = "M" * 40, "M" * 20 + " " + "N" * 20
+    page = enter(trainer.room, name=longer)
+    assert page.status_code == 422
+    html = page.content.decode()
+    assert "Use at most 40 characters. This name has 41." in html
+    assert f'value="{longer}"' in html
+    assert enter(trainer.room, name=longest).status_code == 302
+    ben = joined("Ben")
+    assert ben.row is not None
+    assert trainer.post("rename/", who=ben.row.pk, name=longer).status_code == 422
+    assert ben.now().name == "Ben"
+
+
 def test_the_code_leads_back_to_the_same_page(trainer: Person, joined: Joined) -> None:
     anna = joined("Anna")
     sandbox = anna.sit()

@@ -44,7 +44,7 @@ def test_a_button_that_an_update_would_move_does_what_was_pressed(new_page: Open
     ada.locator("#asked form").wait_for(state="detached")
     assert trainer.get_by_role("button", name="Reveal").is_visible(), "the update waits"
     trainer.mouse.up()
-    ada.locator("#asked .asked-b").wait_for(state="detached")
+    ada.locator("#asked-box").wait_for(state="detached")
     trainer.get_by_role("button", name="Hide question").wait_for(state="detached")
 
 

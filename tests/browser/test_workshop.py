@@ -148,7 +148,7 @@ def test_a_workshop_from_the_code_to_the_results(
     eventually(lambda: "You were right" in phone.locator("#asked").inner_text())
     eventually(lambda: "Not quite" in laptop.locator("#asked").inner_text())
     trainer.get_by_role("button", name="Hide question").click()
-    laptop.locator("#asked form, #asked .asked-b").wait_for(state="detached")
+    laptop.locator("#asked-box").wait_for(state="detached")
 
     # One line is cut while the room continues.
     lines.cut()

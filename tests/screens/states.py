@@ -739,7 +739,17 @@ def room(visit: Visit) -> Iterator[Shot]:
         visit.eventually(lambda page=page: "1 of 1 have answered" in page.locator("#asked").inner_text())
     for name, page in everybody:
         yield Shot(f"{name}, answered", page)
+    person.locator("#asked-box summary").click()
+    person.locator("#asked form").wait_for()
+    yield Shot("participant, answered, unfolded", person)
+    person.locator("#inquiries summary").click()
+    person.locator("#asked form").wait_for(state="hidden")
+    yield Shot("participant, answered, own question", person)
     late = visit.page(f"/join/{code}/")
+    late.locator("[name=name]").fill("Somebody with a name that is too long to show")
+    late.get_by_role("button", name="Join").click()
+    late.get_by_text("This name has 45").wait_for()
+    yield Shot("join, the name is too long", late)
     late.locator("[name=name]").fill("Somebody with a rather long name to show")
     late.get_by_role("button", name="Join").click()
     late.locator("[aria-invalid=true]").wait_for()
@@ -754,8 +764,12 @@ def room(visit: Visit) -> Iterator[Shot]:
     visit.eventually(lambda: "You were right" in person.locator("#asked").inner_text())
     for name, page in everybody:
         yield Shot(f"{name}, revealed", page)
+    if person.locator("#asked-box").get_attribute("open") is None:
+        person.locator("#asked-box summary").click()
+    person.locator("#asked meter").first.wait_for()
+    yield Shot("participant, revealed, unfolded", person)
     trainer.get_by_role("button", name="Hide question").click()
-    person.locator("#asked form, #asked .asked-b").wait_for(state="detached")
+    person.locator("#asked-box").wait_for(state="detached")
     trainer.get_by_role("button", name="Pause").click()
     person.get_by_text("has paused the room").wait_for()
     trainer.locator("[name=minutes]").fill("5")
@@ -858,6 +872,8 @@ def room_at_work(visit: Visit) -> Iterator[Shot]:
     beamer.locator("#asked .bars-l").wait_for()
     for name, page in (("trainer", trainer), ("other", other), ("projector", beamer)):
         yield Shot(f"{name}, free answers", page)
+    person.get_by_label("Your answer").fill("Nothing")
+    yield Shot("participant, free answer in a lesson", person)
 
 
 def embeds(visit: Visit) -> Iterator[Shot]:

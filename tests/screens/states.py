@@ -865,6 +865,7 @@ def room_at_work(visit: Visit) -> Iterator[Shot]:
         ("certificate", certificate),
     ):
         yield Shot(name, page)
+    person.locator("#notes summary").click()
     next_row.click()
     other.get_by_label("Your answer").fill("That it waits for a node with more room")
     other.locator("#asked").get_by_role("button", name="Answer").click()

@@ -9,6 +9,9 @@ const used = new Set(); // what was there once stays
 let limited = false; // a lesson says what it uses
 let all = read('all-panels') === 'on';
 
+/** Return true if a lesson may keep the tab of a stage away. */
+export const isLimited = () => limited;
+
 const isAway = (panel) => limited && !all && !used.has(panel);
 
 /** Hide what is away. Without an open tab, the decision is. */

@@ -1,7 +1,7 @@
 // What is open and chosen in this browser: moment, tab, pane, pod, node. Each change is sent to the server, written into the
 // address and marked on the page.
 
-import { bring, comes, markAway } from './away.js';
+import { bring, comes, isLimited, markAway } from './away.js';
 import { send } from './connection.js';
 import { unfold } from './fold.js';
 import { markNodes } from './heat.js';
@@ -20,10 +20,13 @@ const ALWAYS = 'toolbar ribbon sentence queues bindings faults cluster inspector
 export const rail = document.querySelector('.tabs-all');
 export const view = { ...JSON.parse(choices), tab: viewTab };
 
-/** Send what is in view. While the tab follows the stage, the server sends the panel of the stage. */
+/**
+ * Send what is in view. While the tab follows the stage, the server sends the panel of the stage. In a lesson that tab may
+ * be away: then the open one stays, and needs its panel, too.
+ */
 export function sendView() {
   const follow = follows();
-  send({ ...view, open: follow ? ALWAYS : `${ALWAYS} ${view.tab}`, follow, tab: follow ? '' : view.tab, stays: staying() });
+  send({ ...view, open: follow && !isLimited() ? ALWAYS : `${ALWAYS} ${view.tab}`, follow, tab: follow ? '' : view.tab, stays: staying() });
 }
 
 export function choose(changes) {

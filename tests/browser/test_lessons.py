@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.axe import PHONE
-from tests.browser.workbench import Eventually, connected, head, level, open_example, open_lesson, text
+from tests.browser.workbench import Eventually, connected, head, level, open_example, open_lesson, press, text
 from tests.screens.states import LESSON
 
 
@@ -101,6 +101,22 @@ def test_panels_come_when_the_lesson_uses_them(lesson: Page, eventually: Eventua
     eventually(lambda: len(tabs(lesson)) > 2)
     lesson.locator("#all-panels").click()
     eventually(lambda: not lesson.locator("#panel-timeline").is_visible())
+
+
+def test_the_decision_shows_the_moment_in_view_also_where_the_tab_of_the_stage_is_away(
+    lesson: Page, eventually: Eventually
+) -> None:
+    press(lesson, eventually, *"ssss")
+    eventually(lambda: "All 3 nodes visited" in text(lesson, "#panel-filter"))
+    lesson.keyboard.press("ArrowLeft")
+    eventually(lambda: "NodeAffinity skips Filter" in text(lesson, "#panel-filter"))
+    lesson.keyboard.press("ArrowLeft")
+    eventually(lambda: "web-1 at Snapshot:" in text(lesson, "#sentence-text"))
+    eventually(lambda: "web-1 has not reached Filter yet." in text(lesson, "#panel-filter"))
+    lesson.keyboard.press("End")
+    eventually(lambda: "All 3 nodes visited" in text(lesson, "#panel-filter"))
+    press(lesson, eventually, *"bbbb")
+    eventually(lambda: "No pod has been scheduled yet." in text(lesson, "#panel-filter"))
 
 
 def test_reloading_keeps_the_place(lesson: Page, eventually: Eventually) -> None:

@@ -22,6 +22,9 @@ function boxes() {
   return places;
 }
 
+/** Focus the text of the lesson: Tab leads from there to what is new. */
+export const focusLesson = () => document.getElementById('scroll-lesson')?.focus({ preventScroll: true });
+
 const hush = (event) => event.stopImmediatePropagation();
 
 /** Replace without change events: Chromium sends one when a field leaves the page, which would send a half-typed number. */
@@ -37,6 +40,7 @@ export function remember() {
   return {
     focus: active && active !== document.body ? active.id : '',
     whose: whoseOf(active),
+    learns: active?.closest('#lesson') ?? null,
     cell: cellOf(active),
     cursor: rememberFields(),
     scrolls: [...document.querySelectorAll('.scroll[id], .ribbon')].map((box) => [box, box.scrollTop, box.scrollLeft]),
@@ -67,6 +71,7 @@ export function restore(kept, count) {
     sameThing(kept.focus, kept.whose)?.focus({ preventScroll: true });
   }
   restoreFields(kept.cursor, count);
+  if (kept.learns && document.activeElement === document.body) focusLesson();
   if (kept.cell && document.activeElement === document.body) focusCell(kept.cell);
 }
 

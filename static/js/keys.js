@@ -1,6 +1,7 @@
 // The keys of the workbench: Escape, arrows between tabs, keys of the timeline, and keys of buttons.
 
 import { expectThis } from './expect.js';
+import { focusLesson } from './keep.js';
 import { pin } from './links.js';
 import { arrows } from './tabs.js';
 import { choose, look, openTab } from './view.js';
@@ -18,7 +19,7 @@ export function listenToKeys(timeline) {
     if (types || arrows(event, '.tabs-all', openTab)) return;
     if (!target.closest('[role="tab"], [role="separator"], table') && travels(event, timeline)) return;
     if (key === 'x') return expectThis();
-    if (key === ' ' && target !== document.body && target.matches(':focus-visible')) return;
+    if (key === ' ' && target.matches(':focus-visible:not(body, #scroll-lesson)')) return;
     press(event);
   });
   document.addEventListener('keyup', (event) => {
@@ -32,6 +33,7 @@ function press(event) {
   if (!button) return;
   event.preventDefault();
   swallow = event.key === ' ';
+  if (document.activeElement === document.body && button.closest('#lesson')) focusLesson();
   button.click();
 }
 

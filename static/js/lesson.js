@@ -2,6 +2,7 @@
 
 import { rememberAnswers } from './answered.js';
 import { fillFigures } from './figure.js';
+import { unfold } from './fold.js';
 import { answerOnMap, markNamed } from './on-map.js';
 import { saveProgress } from './progress.js';
 import { read, write } from './storage.js';
@@ -59,10 +60,14 @@ const OPEN = {
   },
 };
 
+/** Remove the refusal of an answer that is changed or sent again: it is no longer true. */
+const accept = ({ target }) => target.closest?.('.les-q, .les-again')?.querySelector('[data-refusal]').replaceChildren();
+
 /** Listen to the pointers of the lesson, and to the switch for predictions. */
 export function teach() {
   answerOnMap();
   const column = byId('lesson');
+  for (const kind of ['input', 'change', 'htmx:beforeRequest']) column.addEventListener(kind, accept);
   const from = ({ target }) => {
     const pointer = target.closest?.('.ptr');
     if (pointer) light(pointer); else unlight();
@@ -79,6 +84,11 @@ export function teach() {
     event.stopPropagation();
     const [kind, name] = split(pointer.dataset.point);
     OPEN[kind]?.(name);
+  });
+
+  byId('skip-lesson')?.addEventListener('click', () => {
+    unfold('lesson');
+    showOnPhone('lesson');
   });
 
   const button = byId('predict');

@@ -55,7 +55,7 @@ export function listenToClicks(page) {
   const app = byId('app');
   document.addEventListener('click', ({ target, isTrusted }) => {
     if (perform(ANYWHERE, target, page)) return;
-    if (isTrusted) for (const menu of document.querySelectorAll('details.about[open]')) if (!menu.contains(target)) menu.open = false;
+    if (isTrusted) for (const menu of document.querySelectorAll('details:is(.about, .precise)[open]')) if (!menu.contains(target)) menu.open = false;
     if (app.contains(target)) perform(IN_THE_APP, target, page);
   });
   listenToFinders(app, page);

@@ -15,6 +15,7 @@ import { settleKnob } from './scrub.js';
 import { waits } from './stay.js';
 import { aimedAt } from './steady.js';
 import { centreTab, choose, isTold, markChoice, rail, sendView, settleTab, view } from './view.js';
+import { settleSentence } from './whole.js';
 import { say } from './words.js';
 
 const { htmx } = window;
@@ -32,6 +33,7 @@ export function update(detail) {
   settleTurn();
   if (news) lookAtNow();
   settleKnob(view.at);
+  settleSentence();
   travel(before);
   sendView();
   htmx.trigger('#app', 'htmx:wsAfterMessage', detail);

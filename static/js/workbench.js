@@ -21,6 +21,7 @@ import { watchStays } from './stay.js';
 import { tellSlowly } from './story.js';
 import { lookAtNow, process, settle, update } from './update.js';
 import * as views from './view.js';
+import { settleSentence } from './whole.js';
 
 const { htmx } = window;
 const { look, markChoice, rail, sendView, setTab, showPane, view } = views;
@@ -68,6 +69,7 @@ document.addEventListener('look-changed', () => {
   lookAtNow();
 });
 addEventListener('resize', settlePlace);
+addEventListener('resize', settleSentence);
 
 if (view.tab) bring(view.tab);
 if (view.pod || view.node) bring('inspector');
@@ -77,3 +79,4 @@ if (document.querySelector(`.dock [data-panel="${CSS.escape(pane ?? '')}"]`)) sh
 settle();
 lookAtNow();
 settlePlace();
+settleSentence();

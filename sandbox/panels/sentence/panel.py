@@ -131,12 +131,14 @@ def _beside(world: World, last: Happening, cycle: Cycle | None) -> dict[str, Any
     effect = effects.of_happening(world) if cycle else _guide(world, last)
     if not (parts["name"] or parts["text"] or effect):
         return None
+    answers = "" if parts["precise"] else effects.precise_answers(world)
     return {
         **parts,
         "text": f"{parts['text']} {effect}" if effect else parts["text"],
         "how": _idle(world)[1] if effect and not cycle else "",
         "next": parts["next"] or _following(world, cycle),
-        "precise": parts["precise"] or effects.precise_answers(world),
+        "precise": parts["precise"] or answers,
+        "answers": bool(answers),
     }
 
 

@@ -14,6 +14,12 @@ dialog('dialog-break', 'break', 'fault-set');
 dialog('dialog-replicas', 'replicas-set', 'replicas-set');
 exports(() => Boolean(view.at));
 byId('help').addEventListener('click', help);
+// Nothing is typed there: a click beside it closes it, too.
+byId('dialog-help').addEventListener('click', ({ target, currentTarget, clientX, clientY }) => {
+  const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
+  const inside = clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
+  if (target === currentTarget && !inside) currentTarget.close();
+});
 
 export function showTerm(tab) {
   byId('dialog-help').close();

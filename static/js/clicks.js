@@ -26,7 +26,7 @@ const ANYWHERE = [
 /** Rows for what is in the panels and around them. */
 const IN_THE_APP = [
   ['[role="tab"]', (el, page) => page.openTab(el.dataset.tab)],
-  ['[data-tabs]', ({ parentElement: group }, page) => page.openTab(group.dataset.last ?? group.querySelector('.tab').dataset.tab)],
+  ['[data-tabs]', ({ parentElement: group }, page) => page.openTab(group.dataset.last ?? group.querySelector('.tab:not(.is-away)').dataset.tab)],
   ['.st button', chooseStage],
   ['[data-goto-tab]', (el, page) => page.goTo(el.dataset.gotoTab)],
   ['.dock [data-panel]', (el, page) => page.showPane(el.dataset.panel)],

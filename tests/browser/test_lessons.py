@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.axe import PHONE
-from tests.browser.workbench import Eventually, connected, head, level, open_example, open_lesson, press, text
+from tests.browser.workbench import Eventually, connected, head, level, open_example, open_lesson, post, press, text
 from tests.screens.states import LESSON
 
 
@@ -166,6 +166,102 @@ def test_on_a_phone_the_lesson_opens_first_and_its_button_is_in_reach(
     page.locator(".dock [data-panel=lesson]").click()
     eventually(lambda: page.locator("#les-on").is_visible())
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+FOCUS = "document.activeElement.id"
+AT = "([x, y]) => document.elementFromPoint(x, y).closest('button')?.id ?? ''"
+"""The button at a place of the page, "" = none."""
+
+
+def turn(page: Page, eventually: Eventually, number: int) -> None:
+    """Open one part after the other, without its steps."""
+    for each in range(int(part(page)) + 1, number + 1):
+        post(page, "lesson/turn/", part=str(each))
+        eventually(lambda each=each: part(page) == str(each))
+
+
+def middle(page: Page, selector: str) -> list[float]:
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    return [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+
+
+def test_the_focus_skips_to_the_lesson_and_stays_there(lesson: Page, eventually: Eventually) -> None:
+    lesson.keyboard.press("Tab")
+    assert lesson.evaluate(FOCUS) == "skip-lesson"
+    lesson.keyboard.press("Enter")
+    eventually(lambda: lesson.evaluate(FOCUS) == "scroll-lesson")
+    go_on(lesson, eventually)
+    assert lesson.evaluate(FOCUS) == "scroll-lesson"
+    lesson.evaluate("document.activeElement.blur()")
+    go_on(lesson, eventually)
+    assert lesson.evaluate(FOCUS) == "scroll-lesson"
+    lesson.locator("#les-q-2 input").first.focus()
+    lesson.keyboard.press("Space")
+    lesson.keyboard.press("Enter")
+    eventually(lambda: "You answered: node-a1" in text(lesson, "#panel-lesson"))
+    assert lesson.evaluate(FOCUS) == "scroll-lesson"
+
+
+def test_on_a_phone_a_long_sentence_unfolds_and_no_button_takes_the_place_of_another(
+    new_page: Callable[..., Page], eventually: Eventually, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors += ["Failed to load resource", "Response Status Error Code"]
+    page = new_page(viewport=PHONE)
+    open_lesson(page, "three-queues")
+    words = page.locator("#sentence-text")
+    cut = "element => element.scrollHeight > element.clientHeight + 2"
+    assert words.evaluate(cut)
+    page.locator("#now-rest").click()
+    assert not words.evaluate(cut)
+    assert page.locator("#now-precise").inner_text() == "Show the plugins' answers"
+    page.locator("#now-precise").click()
+    assert page.locator("#now-precise").inner_text() == "Hide the plugins' answers"
+    assert page.locator(".precise .pop").is_visible()
+    page.locator(".les-h").click(position={"x": 5, "y": 5}, force=True)
+    assert not page.locator(".precise .pop").is_visible()
+
+    turn(page, eventually, 2)
+    page.locator("#les-step").click()
+    page.locator("#les-on").wait_for()
+    place = middle(page, "#les-on")
+    page.locator("#les-on").click()
+    eventually(lambda: part(page) == "3")
+    assert page.locator("#les-back").is_visible()
+    assert page.evaluate(AT, place) == ""
+
+    turn(page, eventually, 4)
+    answer = ".les-q [type=submit]"
+    assert page.evaluate("([x, y]) => document.elementFromPoint(x, y).type", middle(page, answer)) == "submit"
+    page.locator(answer).click()
+    eventually(lambda: text(page, ".les-no") == "Choose one answer.")
+    assert text(page, "#notice") == ""
+    assert page.evaluate(AT, middle(page, "#les-back")) == "les-back"
+    page.locator(".les-q input").first.check()
+    eventually(lambda: text(page, ".les-no") == "")
+
+
+def test_on_a_phone_all_panels_are_in_reach_and_a_figure_stays_beside_its_slider(
+    new_page: Callable[..., Page], eventually: Eventually
+) -> None:
+    page = new_page(viewport=PHONE)
+    open_lesson(page, "priority-and-priority-classes")
+    page.locator(".dock [data-panel=decision]").click()
+    page.locator("#all-panels").click()
+    eventually(lambda: page.locator("[data-tabs=cluster]").is_visible())
+    page.locator("#all-panels").click()
+    eventually(lambda: not page.locator("[data-tabs=cluster]").is_visible())
+    turn(page, eventually, 4)
+    page.locator(".dock [data-panel=lesson]").click()
+    page.locator(".ptr[data-point='tab:workloads']").click()
+    eventually(lambda: "usual" in text(page, "#panel-workloads"))
+
+    open_lesson(page, "topology-spread")
+    turn(page, eventually, 2)
+    page.locator(".lesson .fig-z").wait_for()
+    page.locator(".lesson .fig-z .node").last.scroll_into_view_if_needed()
+    under = "([x, y]) => document.elementFromPoint(x, y).type"
+    assert page.evaluate(under, middle(page, ".lesson .fig-drag input")) == "range"
 
 
 def test_the_column_folds_and_the_bench_takes_its_room(lesson: Page, eventually: Eventually) -> None:

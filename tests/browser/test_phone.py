@@ -54,6 +54,20 @@ def test_more_tools_open_the_dialog_of(phone: Page, eventually: Eventually, name
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_help_opens_at_its_top_and_a_tap_beside_it_closes_it(phone: Page, eventually: Eventually) -> None:
+    help_box = phone.locator("#dialog-help")
+    press_more(phone, "Help")
+    eventually(help_box.is_visible)
+    assert help_box.evaluate("box => box.scrollTop") == 0
+    help_box.evaluate("box => { box.scrollTop = box.scrollHeight; }")
+    help_box.get_by_role("button", name="Close").click()
+    eventually(lambda: not help_box.is_visible())
+    press_more(phone, "Help")
+    eventually(help_box.is_visible)
+    phone.mouse.click(195, 4)
+    eventually(lambda: not help_box.is_visible())
+
+
 def test_escape_leads_from_find_back_to_the_menu(phone: Page, eventually: Eventually) -> None:
     press_more(phone, "Find")
     phone.locator("#find-text").fill("node-a2")

@@ -67,6 +67,7 @@ byId('panel-timeline').parentElement.addEventListener('pointerleave', settlePlac
 document.addEventListener('look-changed', () => {
   settle();
   lookAtNow();
+  settleSentence();
 });
 addEventListener('resize', settlePlace);
 addEventListener('resize', settleSentence);

@@ -216,6 +216,12 @@ def lesson(visit: Visit) -> Iterator[Shot]:
         turn(visit, page, "#les-skip")
     page.locator("#panel-lesson[data-finished]").wait_for()
     yield Shot("end", page)
+    page = visit.workbench(lesson="three-queues")
+    for _ in range(4):
+        turn(visit, page, "#les-skip" if page.locator("#les-skip").count() else "#les-on")
+    page.locator(".les-q button[type=submit]").click()
+    page.locator(".les-no .toast").wait_for()
+    yield Shot("answer, refused", page)
 
 
 WRONG_BEFORE = {

@@ -163,10 +163,12 @@ def _relabelled(now: Manifest, before: AddForm, after: AddForm) -> Manifest:
 
 
 def _others(manifest: Manifest, form: AddForm) -> list[str]:
-    """Return the paths of fields that a form does not show, ``MOST_HIDDEN`` at most."""
+    """Return the paths of fields that a form does not show: ``MOST_HIDDEN``, and how many more there are."""
     sound = well_typed(manifest, manifest["kind"])
     paths = hidden_paths(sound, with_defaults(form.manifest_for(sound)))
-    return [path for path in paths if path not in ADMITTED][:MOST_HIDDEN]
+    hidden = [path for path in paths if path not in ADMITTED]
+    more = len(hidden) - MOST_HIDDEN
+    return [*hidden[:MOST_HIDDEN], *([say("form-page.more-fields", count=more)] if more > 0 else [])]
 
 
 def _number(draft: Draft, sandbox: Sandbox) -> None:

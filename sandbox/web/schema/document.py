@@ -21,7 +21,7 @@ from scheduler_engine.api.fields import TYPES, absent_fields
 from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.config import schema as config
 from scheduler_engine.plugins.registry import registry_for
-from scheduler_engine.versions import DEFAULT_RULES, VERSIONS, Rules, rules_for
+from scheduler_engine.versions import DEFAULT_RULES, NOT_SIMULATED, VERSIONS, Rules, rules_for
 
 Entry = dict[str, Any]
 
@@ -39,7 +39,7 @@ HOLDERS = {"list": "types.list", "map": "types.map"}
 
 
 def document(rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
-    """Return the whole document: the kinds and fields under these rules."""
+    """Return the whole document: the kinds and fields under these rules, without fields that are always dropped."""
     kinds: dict[str, Entry] = {
         kind.name: {"type": kind.name, "versions": kind.api_versions, "says": say(f"kinds.{kind.name}")}
         for kind in KINDS.values()
@@ -56,6 +56,8 @@ def document(rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
     }
     for owner, field in absent_fields(rules):
         del types[owner][field]
+    for owner, field in (place.split(".") for place in NOT_SIMULATED):
+        types[owner].pop(field, None)
     known = config.schema_for(rules)
     for struct in (known.configuration, *known.plugin_args.values(), config.EXPRESSION_ARGS):
         _add_struct(struct, types)

@@ -195,6 +195,13 @@ def test_hidden_fields_of_volumes_are_named_correctly(visitor: Any) -> None:
     assert "Not shown in the form: spec.containers[1], spec.volumes[0], spec.volumes[2].persistentVolumeClaim" in text
 
 
+def test_of_many_hidden_fields_some_are_named_and_the_others_counted(visitor: Any) -> None:
+    switches = ("hostNetwork", "hostPID", "hostIPC", "setHostnameAsFQDN", "automountServiceAccountToken")
+    fields = (*(f"{name}: true" for name in switches), "hostname: a", "subdomain: b", "dnsPolicy: Default")
+    text = text_of(visitor.post("preview/pod/", **TEXT, yaml=POD + "".join(f"  {one}\n" for one in fields)))
+    assert ", spec.automountServiceAccountToken, 3 more. It stays as it is." in text
+
+
 def test_a_value_outside_of_the_list_is_kept_and_reported_at_both(visitor: Any) -> None:
     wrong = POD + "  tolerations: [{key: gpu, operator: Is}]\n"
     answer = visitor.post("preview/pod/", **TEXT, yaml=wrong)

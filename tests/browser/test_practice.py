@@ -86,7 +86,7 @@ def test_wrong_answers_come_back_later_and_go_once_they_are_right(page: Page, ev
     assert len(cards(page)) == 2, "an answer counts once"
 
     page.goto("/practice/")
-    assert "2 more come back" in text(page, "#due")
+    assert "2 questions come back later" in text(page, "#due")
     assert page.get_by_role("button", name="Ask again").count() == 0
     days_pass(page, 1)
     page.reload()

@@ -451,9 +451,8 @@ TRIGGERS: tuple[Trigger, ...] = (
 )
 IMPOSSIBLE = (
     *("fit_watches_device_classes", "binding_conditions", "placement_points"),
-    *("knows_comparing_tolerations", "names_resized_init_container", "beta_metrics"),
+    *("knows_comparing_tolerations", "names_resized_init_container", "beta_metrics", "knows_list_functions"),
     *("validates_declared_features", "newer_texts", "newer_warnings", "reads_trailing_commas"),
-    "knows_list_functions",
 )
 """Rules that no run here comes across: nothing simulates newer devices or the pod groups of Kubernetes, and texts of
 refusals, warnings and metrics are in no trace.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_engine import wording
 from scheduler_engine.answers.changes import Change
 from scheduler_engine.answers.fixes import MOST_CHANGES, Fix, strangers
-from scheduler_engine.answers.lasting import bound_after
+from scheduler_engine.answers.lasting import settled_after
 from scheduler_engine.answers.looking import is_pending
 from scheduler_engine.answers.patches import Patch
 from scheduler_engine.answers.phases import Phase, phase_of
@@ -58,9 +58,11 @@ def _in_phase(pod: str, phase: Phase) -> str:
 
 def _fits(simulation: Simulation, pod: Pod) -> str:
     """Return that the filters let a pod in; and what stops it later, such as a Permit plugin."""
-    if bound_after(simulation, pod, ()):
+    tried = settled_after(simulation, pod, ()).api.pod(pod.key)
+    if tried is not None and tried.node_name:
         return say("fixes.fits", pod=pod.key)
-    message = next((item.get("message", "") for item in pod.conditions if item.get("type") == "PodScheduled"), "")
+    conditions = tried.conditions if tried is not None else ()
+    message = next((item.get("message", "") for item in conditions if item.get("type") == "PodScheduled"), "")
     key = "fixes.stopped-later" if message else "fixes.stopped-later-silently"
     return say(key, pod=pod.key, message=message)
 

@@ -25,7 +25,12 @@ AFTERWARDS_SECONDS = 60
 
 
 def bound_after(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> str:
-    """Return the pod's node once all has settled after the edits, "" if it has none then. Raises Rejected.
+    """Return the pod's node once all has settled after the edits, "" if it has none then. Raises Rejected."""
+    return _node_of(settled_after(simulation, pod, edits), pod.key)
+
+
+def settled_after(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> Simulation:
+    """Return a copy in which all has settled after the edits, with only this pod waiting. Raises Rejected.
 
     The edits are made by their commands, with grace periods. ``simulation`` stays as it is.
     """
@@ -39,7 +44,7 @@ def bound_after(simulation: Simulation, pod: Pod, edits: Sequence[Edit]) -> str:
         _gets_a_node(copied, pod.key)
     if _node_of(copied, pod.key):
         copied.execute(commands.Advance(AFTERWARDS_SECONDS))
-    return _node_of(copied, pod.key)
+    return copied
 
 
 def _node_of(copied: Simulation, key: str) -> str:

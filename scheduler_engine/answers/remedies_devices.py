@@ -15,10 +15,14 @@ from scheduler_engine.plugins.dynamic_resources.plugin import may_use, would_do
 
 MOST_SEARCHES = 8
 """How many searches for devices one node is worth."""
+HOLDERS = "holders-of-devices"
+"""The note of a look that all its nodes share."""
 
 
 def of_devices(seen: Seen) -> Iterator[tuple[Change, ...]]:
-    near = (item for item in _holders(seen) if may_use(seen.state, seen.node, item[1]))
+    if HOLDERS not in seen.notes:
+        seen.notes[HOLDERS] = [*_holders(seen)]
+    near = (item for item in seen.notes[HOLDERS] if may_use(seen.state, seen.node, item[1]))
     freeing = (pod for pod, devices in islice(near, MOST_SEARCHES) if would_do(seen.state, seen.node, devices))
     yield (*removals(seen.simulation, freeing), *without_resource_claims(seen.simulation, seen.pod))
 

@@ -145,3 +145,15 @@ def claim_of_entry(pod: KubeObject, entry: Mapping[str, Any]) -> tuple[str | Non
         if status.get("name") == entry["name"]:
             return status.get("resourceClaimName"), True
     return "", True
+
+
+def is_controlled_by(claim: KubeObject, pod: KubeObject) -> bool:
+    owner = claim.controller_ref
+    return owner is not None and owner.get("uid") == pod.uid
+
+
+def unusable(claim: KubeObject, pod: KubeObject, own: bool) -> str:
+    """Return why a pod cannot use a claim: ``terminating``, ``foreign``, or "" if it can. ``own``: made for a pod."""
+    if claim.terminating:
+        return "terminating"
+    return "foreign" if own and not is_controlled_by(claim, pod) else ""

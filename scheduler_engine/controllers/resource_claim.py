@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from scheduler_engine.api.defaults import set_defaults
-from scheduler_engine.api.devices import FINALIZER, ResourceClaim
+from scheduler_engine.api.devices import FINALIZER, ResourceClaim, is_controlled_by
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.api.validation.devices import MOST_CONSUMERS
 from scheduler_engine.apiserver.errors import ApiError
@@ -19,7 +19,7 @@ from scheduler_engine.apiserver.store import ApiServer
 from scheduler_engine.apiserver.watching import Wants, Watch, WatchEvent, every_change, is_creation
 from scheduler_engine.controllers.naming import suffix
 from scheduler_engine.controllers.workload import owner_reference, template_metadata
-from scheduler_engine.plugins.dynamic_resources.claims import ClaimsUnusable, claim_name, is_controlled_by
+from scheduler_engine.plugins.dynamic_resources.claims import ClaimsUnusable, claim_name
 from scheduler_engine.trace.events import EventRecorded
 
 CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"

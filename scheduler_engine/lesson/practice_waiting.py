@@ -137,7 +137,8 @@ def _woken(draw: Random, level: int, number: int, simulation: Simulation) -> Ask
     possible = [*EVENTS, *([_gate_goes] if cause is _gated else [])]
     for _ in range(level - 1):
         seconds, event = draw.choice((0, 2, 5)), draw.choice(possible)
-        possible = [each for each in possible if event is not _gate_goes or each is not event]
+        if event is _gate_goes:
+            possible.remove(event)
         step, text = event(draw, simulation, name)
         steps += [*([wait(seconds)] if seconds else []), step]
         texts.append(

@@ -9,10 +9,12 @@ from sandbox.panels.model.world import World
 from sandbox.words.amounts import short_name
 from sandbox.words.say import say
 from scheduler_engine.api.device_pools import Slices, gather_pools, indexed
-from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim, claim_of_entry, results_of
+from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim, claim_of_entry, results_of, unusable
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.api.scheme import view
 
+UNUSABLE = {"terminating": "devices.being-deleted", "foreign": "devices.of-another-pod"}
+"""Why a pod cannot use a claim → the row that says so."""
 MOST_CHIPS = 8
 """The most devices of a node that its card shows one by one."""
 
@@ -117,17 +119,10 @@ def _claim_row(world: World, pod: Pod, entry: Mapping[str, Any]) -> ClaimRow:
     devices = tuple((item["request"], f"{item['pool']}/{item['device']}") for item in results_of(claim.allocation))
     users = tuple(_users(claim))
     others, uses = tuple(user for user in users if user[0] != pod.key), claim.reserved_for(pod.uid)
-    problem = "" if uses else _problem(pod, claim, own)
-    state = problem or ("" if devices else say("devices.no-devices-yet"))
+    problem = "" if uses else unusable(claim, pod, own)
+    state = say(UNUSABLE[problem]) if problem else "" if devices else say("devices.no-devices-yet")
     wants = "; ".join(_wants(claim))
     return ClaimRow(entry["name"], name, wants, state, devices, others, uses, bool(problem))
-
-
-def _problem(pod: Pod, claim: ResourceClaim, own: bool) -> str:
-    """Return why a pod cannot use a claim, "" if it can. ``own``: the claim was made for a pod."""
-    if claim.terminating:
-        return say("devices.being-deleted")
-    return say("devices.of-another-pod") if own and (claim.controller_ref or {}).get("uid") != pod.uid else ""
 
 
 def _claims(world: World) -> Iterator[ResourceClaim]:

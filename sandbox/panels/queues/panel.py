@@ -320,16 +320,21 @@ def _why(world: World, pod: str) -> str:
     return listed(list(dict.fromkeys(short_reason(reasons) for reasons in reasons_of_nodes)), 2)
 
 
+OF_CLAIMS = "DynamicResources"
+"""The plugin that keeps a pod out of activeQ until it has all its claims."""
+
+
 def _gated(world: World, queued: Queued) -> dict[str, Any]:
     pod = _pod(world, queued)
     gates = list(pod.pod.scheduling_gates) if pod else []
-    blocking = [row for row in devices.claims(world, pod.pod) if row.blocks] if pod else []
+    plugin = queued.move.gating_plugin
+    blocking = [row for row in devices.claims(world, pod.pod) if row.blocks] if pod and plugin == OF_CLAIMS else []
     if gates:
         detail = say("queues.gate", gates=listed(gates, 2))
     elif blocking:
         detail = say("queues.claim", name=blocking[0].name or blocking[0].entry, state=blocking[0].state)
     else:
-        detail = say("queues.gated-by", plugin=queued.move.gating_plugin)
+        detail = say("queues.gated-by", plugin=plugin)
     return {"age": say("queues.is-gated"), "lead": "lock", "detail": detail}
 
 

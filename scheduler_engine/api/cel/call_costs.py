@@ -77,13 +77,19 @@ def _compared(values: list[Any], result: Any) -> int:
     return _smaller(values, result) if plain else 1
 
 
-def _prefix(values: list[Any], times: int) -> int:
-    """Return the cost of reading the bytes of a network's prefix so often, and its other text, if it is one."""
-    network, other = values
-    size = math.ceil(network.network.prefixlen / 8) if isinstance(network, Network) else 1
-    cost = math.ceil(2 * size * STRING_FACTOR)
-    cost += 1 + math.ceil(size * STRING_FACTOR) if times == 3 else 0
-    return cost + (_traversal(other) if isinstance(other, str) else 0)
+def _prefix(values: list[Any]) -> int:
+    """Return the bytes of a network's prefix."""
+    return math.ceil(values[0].network.prefixlen / 8) if isinstance(values[0], Network) else 1
+
+
+def _contains_ip(values: list[Any], result: Any) -> int:
+    """Return the cost of comparing the prefix with an address, which is read first if it is a text."""
+    return math.ceil(2 * _prefix(values) * STRING_FACTOR) + (_traversal(values[1]) if isinstance(values[1], str) else 0)
+
+
+def _contains_cidr(values: list[Any], result: Any) -> int:
+    """Return the same for another network, whose prefix is masked and compared, too."""
+    return _contains_ip(values, result) + 1 + math.ceil(_prefix(values) * STRING_FACTOR)
 
 
 COMPARISON = 2
@@ -154,8 +160,8 @@ COSTS: dict[str, Cost] = {
     "string_to_ip": _first(),
     **dict.fromkeys(("int", "uint", "double", "bool", "timestamp", *FIELDS), _read),
     "duration": _parts,
-    "containsIP": lambda values, result: _prefix(values, 2),
-    "containsCIDR": lambda values, result: _prefix(values, 3),
+    "containsIP": _contains_ip,
+    "containsCIDR": _contains_cidr,
     "format": _formatted,
     "strings.quote": _first(),
     "validate": lambda values, result: (

@@ -306,4 +306,6 @@ OVERLOADS: Mapping[str, list[Overload]] = _read()
 """Function → its overloads."""
 SINCE_135 = ("slice", "flatten", "sort", "@sortByAssociatedKeys", "lists.range", "reverse", "distinct")
 """Functions that new objects may use from v1.35 on."""
+SIGNS_135 = tuple(name.partition(".")[0] for name in SINCE_135)
+"""Texts of which one is in each expression that uses such a function, or the macro sortBy."""
 OVERLOADS_134: Mapping[str, list[Overload]] = {name: held for name, held in OVERLOADS.items() if name not in SINCE_135}

@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_engine.api.cel.compiling import LATEST, V1_34
+from scheduler_engine.api.cel.compiling import V1_34
 from scheduler_engine.api.cel.devices import Selector, compile_selector
+from scheduler_engine.api.cel.overloads import SIGNS_135
 from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.problems import (
     Errors,
@@ -69,8 +70,11 @@ def selector(held: Data, path: str) -> Errors:
     if len(expression.encode()) > LONGEST_EXPRESSION:
         yield too_long(path, LONGEST_EXPRESSION)
         return
-    older, latest = (_problems(path, compile_selector(expression, library)) for library in (V1_34, LATEST))
-    yield from by_version(older, ("knows_list_functions", latest))
+    latest = _problems(path, compile_selector(expression))
+    if any(sign in expression for sign in SIGNS_135):
+        older = _problems(path, compile_selector(expression, V1_34))
+        latest = by_version(older, ("knows_list_functions", latest))
+    yield from latest
 
 
 def _problems(path: str, compiled: Selector) -> Errors:

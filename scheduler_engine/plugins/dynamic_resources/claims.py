@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler_engine.api.devices import DeviceId, ResourceClaim, claim_of_entry
+from scheduler_engine.api.devices import DeviceId, ResourceClaim, claim_of_entry, unusable
 from scheduler_engine.api.objects import KubeObject, Pod
 from scheduler_engine.framework.interface import ObjectReader
 from scheduler_engine.records import record
@@ -61,19 +61,13 @@ def claims_of(pod: Pod, objects: ObjectReader, rules: Rules) -> Iterator[tuple[s
         if not isinstance(found, ResourceClaim):
             text = f'could not find ResourceClaim "{pod.namespace}/{name}"'
             raise ClaimsUnusable(ClaimProblem("missing", entry["name"], f"{pod.namespace}/{name}", text))
-        if found.terminating:
-            text = f'resourceclaim "{found.name}" is being deleted'
-            raise ClaimsUnusable(ClaimProblem("terminating", entry["name"], found.key, text))
-        if own and not is_controlled_by(found, pod):
+        problem = unusable(found, pod, own)
+        if problem:
             kind = "Pod" if rules.names_kind_of_claim_owner else "pod"
             text = f"ResourceClaim {found.key} was not created for {kind} {pod.key} ({kind} is not owner)"
-            raise ClaimsUnusable(ClaimProblem("foreign", entry["name"], found.key, text))
+            text = f'resourceclaim "{found.name}" is being deleted' if problem == "terminating" else text
+            raise ClaimsUnusable(ClaimProblem(problem, entry["name"], found.key, text))
         yield entry["name"], found
-
-
-def is_controlled_by(claim: KubeObject, pod: Pod) -> bool:
-    owner = claim.controller_ref
-    return owner is not None and owner.get("uid") == pod.uid
 
 
 def allocated_devices(objects: ObjectReader, pending: Mapping[str, KubeObject]) -> Table[DeviceId, None]:

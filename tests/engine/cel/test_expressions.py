@@ -145,6 +145,18 @@ INVALID: dict[str, tuple[int, str]] = {
     "0x" + "f" * 5000 + "u == 1u": (0, "invalid uint literal"),
     "for == 1": (0, "reserved identifier: for"),
     "99999999999999999999 == 1": (0, "invalid int literal"),
+    "[1].slice(1) == []": (9, "found no matching overload for 'slice' applied to 'list(int).(int)'"),
+    "'abc'.reverse() == ''": (13, "found no matching overload for 'reverse' applied to 'string.()'"),
+    "[[1]].sort() == []": (10, "found no matching overload for 'sort' applied to 'list(list(int)).()'"),
+    "1.sortBy(e, e)": (
+        0,
+        "sortBy can only be applied to a list, identifier, comprehension, call or select expression",
+    ),
+    "[1].sortBy(0, 1) == []": (11, "argument is not an identifier"),
+    "[1].sortBy(e, [e]) == []": (
+        10,
+        "found no matching overload for '@sortByAssociatedKeys' applied to 'list(int).(list(list(int)))'",
+    ),
 }
 
 
@@ -252,6 +264,16 @@ FAILS = {
     "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
     'semver("1.2") == semver("1.2.0")': "No Major.Minor.Patch elements found",
     "optional.none().value() == 1": "optional.none() dereference",
+    "[1].slice(-1, 1) == []": "cannot slice(-1, 1), negative indexes not supported",
+    "[1].slice(1, 0) == []": "cannot slice(1, 0), start index must be less than or equal to end index",
+    "[1].slice(0, 2) == []": "cannot slice(0, 2), list is length 1",
+    "[dyn(1)].flatten(-1) == []": "level must be non-negative",
+    "[dyn(1), dyn('a')].sort() == []": "list elements must have the same type",
+    "[dyn(null)].sort() == []": "list elements must be comparable",
+    "dyn(1).sort() == []": "no such overload: sort",
+    "dyn('a').sort() == []": "no such overload",
+    "dyn({1: 2}).flatten() == []": "no such overload: map(dyn, dyn).flatten()",
+    "dyn(1).flatten(2) == []": "no such overload: int.flatten(int)",
 }
 
 
@@ -338,6 +360,12 @@ GROWN = {
         14, '"1h"', "$ + $", f"[{', '.join('1' * 100)}].all(x, duration($) > duration('1h'))"
     ),
     "there are many matches": grown(16, '"aaaa"', "$ + $", '$.findAll("a").size() > 1'),
+    "a long list has no equals": "lists.range(800).distinct().size() == 800",
+    "a list is too long": "lists.range(1000000).size() == 1",
+    "a list of unknown items is sorted again and again": (
+        "cel.bind(l, lists.range(3000).map(y, dyn(y)), lists.range(5000).all(x, l.sort().size() == 3000))"
+    ),
+    "lists of lists are flattened": grown(20, "[dyn(1)]", "[dyn($), dyn($)]", "$.flatten(30).size() > 1"),
 }
 
 

@@ -4,16 +4,13 @@ import os
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests")
 
-from sandbox.settings import *  # noqa: F403
 from sandbox.settings import STORAGES
+from tests.served_settings import *  # noqa: F403
 
 # Nothing runs beside a test unless the test asks for it.
 PRUNE_DAYS = ROOM_DAYS = 0
 # Tests read the simulations in this process, unless they say otherwise; tests of a whole server have its processes.
 ENGINE_PROCESSES = int(os.environ.get("ENGINE_PROCESSES", "0"))
-
-# Engines get only a slightly lower priority: beside other tests they would hardly run at all.
-ENGINE_NICE, ENGINE_NICER = 1, 0
 
 STORAGES = STORAGES | {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 

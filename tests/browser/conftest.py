@@ -73,12 +73,12 @@ def prepare(folder: Path) -> Path:
 
 def environment(directory: Path, prepared: Path) -> dict[str, str]:
     return os.environ | {
-        "DJANGO_SETTINGS_MODULE": "sandbox.settings",
+        "DJANGO_SETTINGS_MODULE": "tests.served_settings",
         "DATABASE_URL": f"sqlite:///{directory / 'db.sqlite3'}",
         "STATIC_ROOT": str(prepared / "static"),
         "SECRET_KEY": "only-for-tests",
         "CREATE_RATE": "100",
-        # Other tests may take most of the machine: long commands run at low priority.
+        # Other tests may take most of the machine.
         "COMMAND_SECONDS": str(PATIENCE),
     }
 

@@ -26,7 +26,7 @@ def pod(name: str) -> dict[str, Any]:
 
 
 PORTIONS = 3
-"""Commands that bring the pods. One with all of them would hardly end on a busy machine: it runs at low priority."""
+"""Commands that bring the pods. One with all of them would take long on a busy machine."""
 
 
 def test_a_long_command_shows_its_progress_and_can_be_stopped(
@@ -45,7 +45,7 @@ def test_a_long_command_shows_its_progress_and_can_be_stopped(
     page.keyboard.press("e")
     page.locator("#running").wait_for(state="visible")
     progress = re.compile(r"Nothing is changed until it is done\. [1-9]\d* of 1500 pods bound at 00:00\.0\.")
-    for each in (page, beside):  # Long commands run at low priority: other tests may take most of the machine.
+    for each in (page, beside):
         eventually(lambda each=each: progress.search(text(each, "#running")))
     page.locator("#stop").click()
     eventually(lambda: "Stopped before its end. Nothing was changed." in text(page, "#notice"))

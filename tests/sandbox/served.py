@@ -43,7 +43,7 @@ def environment(directory: Path, **more: str) -> dict[str, str]:
     ours = {
         "VAR_DIR": str(directory),
         "STATIC_ROOT": str(static_files()),
-        "DJANGO_SETTINGS_MODULE": "sandbox.settings",
+        "DJANGO_SETTINGS_MODULE": "tests.served_settings",
         "CREATE_RATE": "100",
     }
     kept = {

@@ -31,12 +31,13 @@ def from_log(
     tab: str = "",
     expect: Sequence[Data] = (),
     held: Mapping[int, Sequence[Data]] | None = None,
+    words: Mapping[int, Data] | None = None,
 ) -> Scenario:
     """Return the scenario that replays the trace of this log. ``log``: commands, or their JSON forms.
 
     The first ``setup`` of them (None: all) are executed when it is opened, the others become ``then``. ``held``:
-    expectations by number of commands; none may be within the setup. The rest is as in ``Scenario``. Raises Rejected
-    for an invalid command.
+    expectations by number of commands; none may be within the setup. ``words``: number of a step's command → its
+    ``name`` and ``say``. The rest is as in ``Scenario``. Raises Rejected for an invalid command.
     """
     parsed = [item if not isinstance(item, Mapping) else commands.from_json(item) for item in log]
     steps = [_step(command) for command in parsed]
@@ -45,7 +46,8 @@ def from_log(
     if any(not cut <= after <= len(steps) for after in holds):
         raise Rejected(say("scenario-errors.expected-too-early", first=cut, last=len(steps)))
     then = [
-        {**step, "expect": [*holds[n]]} if holds.get(n) else step for n, step in enumerate(steps[cut:], start=cut + 1)
+        step | (words or {}).get(n, {}) | ({"expect": [*holds[n]]} if holds.get(n) else {})
+        for n, step in enumerate(steps[cut:], start=cut + 1)
     ]
     return Scenario(
         slug,

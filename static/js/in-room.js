@@ -14,3 +14,11 @@ if (inRoom) {
     if (link && new URL(link.href, document.baseURI).pathname !== location.pathname) link.target ||= '_blank';
   }, true);
 }
+
+// The frame is inert while the room is paused: its buttons must not look as if they did something.
+if (inRoom) {
+  const frame = window.frameElement;
+  const pause = () => document.documentElement.classList.toggle('is-paused', frame.inert);
+  new MutationObserver(pause).observe(frame, { attributes: true, attributeFilter: ['inert'] });
+  pause();
+}

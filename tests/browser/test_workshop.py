@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, WebSocketRoute
+from playwright.sync_api import FrameLocator, Locator, Page, WebSocketRoute
 
 from tests.browser.axe import PHONE, violations
 from tests.browser.conftest import Server
@@ -85,6 +85,10 @@ def ask(trainer: Page, question: str, choices: str) -> None:
 
 def workbench(page: Page | FrameLocator) -> FrameLocator:
     return page.frame_locator("iframe[title='Your sandbox']")
+
+
+def opacity(button: Locator) -> str:
+    return str(button.evaluate("button => getComputedStyle(button).opacity"))
 
 
 def row(board: Page, name: str) -> str:
@@ -170,8 +174,11 @@ def test_a_workshop_from_the_code_to_the_results(
     trainer.get_by_role("button", name="Pause").click()
     phone.get_by_text("has paused the room").wait_for()
     assert phone.locator("iframe[title='Your sandbox']").get_attribute("inert") is not None
+    # Its buttons do nothing, and look so.
+    eventually(lambda: opacity(workbench(phone).locator("#do-stage")) == "0.5")
     trainer.get_by_role("button", name="Resume").click()
     phone.get_by_text("has paused the room").wait_for(state="detached")
+    eventually(lambda: opacity(workbench(phone).locator("#do-stage")) == "1")
 
     # Help, with permission to change something.
     phone.get_by_text("More", exact=True).click()

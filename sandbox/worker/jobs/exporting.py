@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.content.scenarios import story
+from sandbox.content.scenarios import Story, story
 from sandbox.limits.quotas import OverQuota
 from sandbox.panels import TABLES
 from sandbox.panels.facts.version import rules_in
 from sandbox.panels.model.moment import Moment
+from sandbox.panels.model.steps import step_commands
 from sandbox.panels.tables import as_csv
 from sandbox.panels.view import View
 from sandbox.storage.commands import to_text
@@ -39,6 +40,8 @@ MOST_CHARACTERS = 32 * 1024 * 1024
 
 
 RUN = {"kind": "run"}
+WORDS = ("name", "say")
+"""Keys of a scenario's step for people."""
 MOST_EXPECTED = 20_000
 """Expectations in one file. The strictest level writes many for each pod."""
 
@@ -153,6 +156,7 @@ def _scenario(live: Live, options: ExportOptions, title: str, at: Moment | None)
     if len(everything) > MOST_EXPECTED:
         raise OverQuota(say("export.too-many", count=len(everything), most=MOST_EXPECTED), 413)
     setup = min([setup, *expectations])
+    words, unplayed = _story(live, opened, at)
     scenario = from_log(
         plan.seed,
         json.loads(plan.configuration),
@@ -166,9 +170,12 @@ def _scenario(live: Live, options: ExportOptions, title: str, at: Moment | None)
         tab=opened.tab if opened else "",
         expect=everything,
         held=expectations,
+        words=words,
     )
     text = dump_compact(scenario) if options.compact else dump(scenario)
     notes = [say("export.setup-note", count=setup, of=len(commands))]
+    if unplayed:
+        notes.append(say("export.unplayed", count=unplayed))
     if options.expect == COLLECTED:
         notes.append(say("export.collected", count=sum(map(len, expectations.values()))))
     if red:
@@ -178,6 +185,16 @@ def _scenario(live: Live, options: ExportOptions, title: str, at: Moment | None)
     if everything:
         notes.append(say("export.expects", count=len(everything)))
     return Exported(text, len(text), tuple(notes), setup, len(commands))
+
+
+def _story(live: Live, opened: Story | None, at: Moment | None) -> tuple[dict[int, Data], int]:
+    """Return number of a command → the words of the scenario's step that it is, and how many steps are left out."""
+    then, words = opened.then if opened else (), dict[int, Data]()
+    steps = live.guide.steps
+    for place, number in enumerate(step_commands(live.at(at))):
+        if not steps[place].refused:
+            words[number] = {name: then[place][name] for name in WORDS if name in then[place]}
+    return words, len(steps) - len(words)
 
 
 def _collected(live: Live, at: Moment | None) -> tuple[dict[int, list[Data]], int, int]:

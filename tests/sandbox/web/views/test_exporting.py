@@ -77,6 +77,29 @@ def test_the_timeline_begins_where_requested(decided: Any, tmp_path: Path, start
     assert lines_of(played(text, tmp_path).simulation) == lines_of(live(decided.row()).simulation)
 
 
+def test_a_scenario_keeps_the_words_of_its_steps_and_says_which_are_left_out(visitor: Any) -> None:
+    answer = visitor.client.post("/new/", {"scenario": "priority-class-one-default"})
+    _, _, identity, token, _ = answer["Location"].split("/")
+    player = type(visitor)(Sandbox.objects.get(pk=identity), token, visitor.client)
+
+    def notes() -> str:
+        return str(player.get("export/", form="scenario").content.decode())
+
+    assert "5 steps of the scenario are left out" in notes()
+    for number in range(1, 6):
+        player.post("step/", n=str(number))
+        if number == 1:
+            store.execute(player.row(), {"kind": "apply", "manifests": [make_node("between").obj()]})
+    assert "2 steps of the scenario are left out: they were not played, or must be refused." in notes()
+    written = yaml.safe_load(text_of(player.get("export/scenario/")))["then"]
+    assert [step.get("say", "") for step in written] == [
+        "add late-1: it names no class",
+        "",
+        "add better without globalDefault",
+        "let it run: early-1 and late-1 land",
+    ]
+
+
 def test_a_file_is_of_the_moment_in_view(decided: Any, tmp_path: Path) -> None:
     """In the middle of a command, too."""
     here = live(decided.row())

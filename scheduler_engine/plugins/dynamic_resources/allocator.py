@@ -1,6 +1,8 @@
 """The search for devices: one claim after the other, one request after the other, one device after the other.
 
-It goes back whenever it cannot continue, and takes the first solution. Source: upstream
+It goes back whenever it cannot continue, and takes the first solution. Upstream tries the same devices in every order
+before it gives up: 9 of 8 devices take more than 100,000 turns. Here, a part that failed is not done again with the
+same devices in use, but its effort counts again. Source: upstream
 ``dynamic-resource-allocation/structured/internal/experimental/allocator_experimental.go``, in v1.34.1 with the default
 gates. Two of its bugs decide what happens to alternatives that want all devices, so they are here, too: see ``_read``
 and ``_take_every``.
@@ -28,12 +30,16 @@ from scheduler_engine.versions import DEFAULT_RULES, Rules
 ADMIN_ACCESS = "ExactDeviceRequest.adminAccess"
 MOST_RESULTS = 32
 """The most devices that a claim can get."""
-EFFORT_PER_SECOND, MOST_SECONDS = 100_000, 10
-"""So much effort for one node counts as a second of Kubernetes' real time. No search takes longer than the most, which
-is also Kubernetes' default.
+EFFORT_PER_SECOND, MOST_SECONDS = 10_000_000, 10
+"""So much effort for one node takes about a second of Kubernetes' real time. No search takes longer than the most,
+which is also Kubernetes' default.
 """
+MOST_WORK = 3_000_000
+"""The most effort for one node without what only repeats: about a second here."""
 LOOK, TRY, TURN = 1, 10, 40
 """The effort of looking at a device, of trying it, and of going on. That of an expression is its cost."""
+MOST_STEPS = 60
+"""Steps of a search that are noted one by one, however often they repeat."""
 
 Verdicts = Table[tuple[DeviceId, str], tuple[bool | str, int]]
 """(device, expression) → result, or the text of an error; and the effort. The same for all nodes of a cycle."""
@@ -70,6 +76,29 @@ class Tried:
 
 
 @dataclass(slots=True)
+class Film:
+    """What a search did. ``steps``: at first all of them, later those of parts that do not only repeat; ``more``: how
+    many others there were; ``once``: how many of ``steps`` no part repeats.
+    """
+
+    steps: list[Tried] = field(default_factory=list)
+    more: int = 0
+    once: int = 0
+
+    @property
+    def repeatable(self) -> int:
+        return len(self.steps) + self.more - self.once
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A part of a search that failed, and would fail so again: with how much effort, and in how many steps."""
+
+    effort: int
+    steps: int
+
+
+@dataclass(slots=True)
 class Allocator:
     """What all nodes have in common. ``allocated``: devices that claims have, or are about to get; ``most_effort``: for
     one node.
@@ -88,13 +117,13 @@ class Allocator:
         return not self.rules.uses_incomplete_pools
 
     def allocate(
-        self, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None = None
+        self, node: Node, claims: Sequence[ResourceClaim], film: Film | None = None
     ) -> list[dict[str, Any]] | None:
-        """Return an allocation for each claim, None if there are not enough devices. ``tried``: filled, if given.
+        """Return an allocation for each claim, None if there are not enough devices. ``film``: filled, if given.
 
         Raises PluginError for a claim that cannot be judged, TimedOut, and InvalidPools.
         """
-        return _Search(self, node, claims, tried).run()
+        return _Search(self, node, claims, film).run()
 
     def pools(self, node: Node) -> Sequence[Pool]:
         """Return the pools that a node can use, in the order in which a search tries them."""
@@ -104,10 +133,8 @@ class Allocator:
 class _Search:
     """One search for one node. Nothing of it outlives the call."""
 
-    def __init__(
-        self, allocator: Allocator, node: Node, claims: Sequence[ResourceClaim], tried: list[Tried] | None
-    ) -> None:
-        self.allocator, self.node, self.claims, self.tried = allocator, node, claims, tried
+    def __init__(self, allocator: Allocator, node: Node, claims: Sequence[ResourceClaim], film: Film | None) -> None:
+        self.allocator, self.node, self.claims, self.film = allocator, node, claims, film
         self.pools = allocator.pools(node)
         # Of an incomplete pool nothing is taken, so newer versions do not look whether it is valid.
         self.duplicates = ["" if allocator.careful and pool.incomplete else pool.duplicate for pool in self.pools]
@@ -115,7 +142,12 @@ class _Search:
         self.selectable: dict[tuple[DeviceId, Place], bool] = {}
         self.results: list[Results] = []
         self.in_use: dict[DeviceId, list[int]] = {}
-        self.effort = 0
+        self.failed: dict[tuple[Any, ...], Failed] = {}
+        self.bits: dict[tuple[DeviceId, int], int] = {}
+        self.held = 0
+        """The bits of devices and the claims that use them."""
+        self.effort = self.work = self.once = 0
+        """Effort of the search as upstream does it, of what is done here, and of what no part repeats."""
 
     def run(self) -> list[dict[str, Any]] | None:
         for number, claim in enumerate(self.claims):
@@ -214,10 +246,17 @@ class _Search:
             raise _TooManyResults
         return False
 
-    def _spend(self, effort: int) -> None:
+    def _spend(self, effort: int, again: bool = False) -> None:
+        """Count effort; ``again``: that of a part which is not repeated here, because its end is known."""
         self.effort += effort
-        if self.effort > self.allocator.most_effort:
+        self.work += 0 if again else effort
+        if self.effort > self.allocator.most_effort or self.work > MOST_WORK:
             raise TimedOut
+
+    def _state(self, place: Place, position: int) -> tuple[Any, ...]:
+        """Return all that decides how the search goes on from here."""
+        every = (item for results in self.results for item in results.constraints)
+        return place, position, self.held, *(item.value if item.count else None for item in every)
 
     def _devices(self, place: Place, position: int) -> bool:
         """Find the devices of a request from this position on, and all that comes after it."""
@@ -229,6 +268,27 @@ class _Search:
             return self._requests(place[0], place[1] + 1)
         if len(results.devices) + wanted.count - position > MOST_RESULTS:
             raise _TooManyResults
+        state, before = self._state(place, position), self._repeatable()
+        if state in self.failed and (self.film is None or len(self.film.steps) >= MOST_STEPS):
+            return self._fail_again(self.failed[state])
+        done = self._next(place, wanted, position)
+        if not done:
+            after = self._repeatable()
+            self.failed[state] = Failed(after.effort - before.effort, after.steps - before.steps)
+        return done
+
+    def _repeatable(self) -> Failed:
+        """Return what was done so far, without what no part repeats."""
+        return Failed(self.effort - self.once, self.film.repeatable if self.film else 0)
+
+    def _fail_again(self, part: Failed) -> bool:
+        self._spend(part.effort, again=True)
+        if self.film:
+            self.film.more += part.steps
+        return False
+
+    def _next(self, place: Place, wanted: Wanted, position: int) -> bool:
+        """Take a device for this position, with which all that comes after it succeeds."""
         if wanted.every is not None:
             return self._take_every(place, wanted, position)
         for pool, duplicate in zip(self.pools, self.duplicates, strict=True):
@@ -292,15 +352,20 @@ class _Search:
             self._note_constraint(place, wanted, device, constraint)
             return False
         self.in_use.setdefault(device.id, []).append(claim)
+        self.held ^= self._bit(claim, device)
         results.devices.append(Chosen(wanted, device))
         self._note_tried(place, wanted, device, "taken")
         return True
+
+    def _bit(self, claim: int, device: Device) -> int:
+        return 1 << self.bits.setdefault((device.id, claim), len(self.bits))
 
     def _give_back(self, place: Place, wanted: Wanted, device: Device) -> None:
         results = self.results[place[0]]
         for constraint in results.constraints:
             constraint.remove(wanted)
         self.in_use[device.id].remove(place[0])
+        self.held ^= self._bit(place[0], device)
         results.devices.pop()
         self._note_tried(place, wanted, device, "given-back")
 
@@ -310,8 +375,10 @@ class _Search:
         """Return whether a device satisfies the expressions of the class and of the request."""
         known = self.selectable.get((device.id, place))
         if known is None:
+            before = self.effort
             self._spend(TURN)
             failed = self._first_false(place, wanted, device)
+            self.once += self.effort - before
             known = self.selectable[device.id, place] = failed is None
             if failed is not None:
                 expression, class_name = failed
@@ -346,11 +413,12 @@ class _Search:
     # --- notes for explanations ---
 
     def _note_tried(self, place: Place, wanted: Wanted, device: Device, outcome: str, **more: Any) -> None:
-        if self.tried is not None:
-            self.tried.append(Tried(self.claims[place[0]].key, wanted.full_name, device.id, outcome, **more))
+        if self.film is not None:
+            self.film.steps.append(Tried(self.claims[place[0]].key, wanted.full_name, device.id, outcome, **more))
+            self.film.once += outcome == "selector"
 
     def _note_constraint(self, place: Place, wanted: Wanted, device: Device, constraint: MatchAttribute) -> None:
-        if self.tried is not None:
+        if self.film is not None:
             values = (device.attribute(constraint.attribute), constraint.value if constraint.count else None)
             held = tuple(value for value in values if value is not None)
             self._note_tried(place, wanted, device, "constraint", attribute=constraint.attribute, values=held)

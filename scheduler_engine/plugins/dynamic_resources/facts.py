@@ -10,13 +10,11 @@ from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim, result
 from scheduler_engine.api.objects import Node, Pod
 from scheduler_engine.framework.facts import AllOf, Fact, Facts, Keys, SearchFacts, SearchStep, fact
 from scheduler_engine.framework.status import Status, error, unresolvable
-from scheduler_engine.plugins.dynamic_resources.allocator import Tried
+from scheduler_engine.plugins.dynamic_resources.allocator import MOST_STEPS, Film, Tried
 from scheduler_engine.plugins.dynamic_resources.claims import ClaimProblem
 
 MOST_TRIED = 40
 """The most devices that are listed. A search may try many more."""
-MOST_STEPS = 60
-"""The most steps of a search that are told one by one."""
 LAST_WORDS = ("taken", "given-back", "in-use", "selector", "constraint")
 """Outcomes of ``Tried``."""
 
@@ -66,7 +64,7 @@ def search_facts(
     verdict: Facts,
     claims: Sequence[ResourceClaim],
     allocations: Sequence[Mapping[str, Any]],
-    tried: Sequence[Tried],
+    film: Film,
     devices: Mapping[DeviceId, Device],
     used: Container[DeviceId],
 ) -> SearchFacts:
@@ -82,8 +80,8 @@ def search_facts(
         needs=tuple(item for claim in claims for item in _needs(claim)),
         devices=tuple(f"{device.pool}/{device.device}" for device in devices),
         used=frozenset(place for device, place in places.items() if device in used),
-        steps=tuple(_steps(tried[:MOST_STEPS], devices, places)),
-        more=max(len(tried) - MOST_STEPS, 0),
+        steps=tuple(_steps(film.steps[:MOST_STEPS], devices, places)),
+        more=max(len(film.steps) + film.more - MOST_STEPS, 0),
         got=tuple(places[device] for device in got),
     )
 

@@ -36,9 +36,9 @@ from scheduler_engine.plugins.dynamic_resources.allocator import (
     EFFORT_PER_SECOND,
     MOST_SECONDS,
     Allocator,
+    Film,
     InvalidPools,
     TimedOut,
-    Tried,
 )
 from scheduler_engine.plugins.dynamic_resources.claims import (
     ClaimProblem,
@@ -224,32 +224,30 @@ class DynamicResources(Plugin):
         held, node = state_of(state), node_info.node
         if not held.claims or node is None:
             return Facts(fact("devices.none-claimed", True, pod=Keys((pod.key,))))
-        return self._judged(state, pod, node, [])[0]
+        return self._judged(state, pod, node, Film())[0]
 
     def explain_search(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> SearchFacts | None:
         """Return each step of the search for the devices of a pod on a node."""
         held, node = state_of(state), node_info.node
         if held.allocator is None or node is None:
             return None
-        tried: list[Tried] = []
-        facts, allocations = self._judged(state, pod, node, tried)
+        film = Film()
+        facts, allocations = self._judged(state, pod, node, film)
         claims = [claim for _, claim in held.without_devices()]
-        return search_facts(facts, claims, allocations, tried, _devices(held, node), held.allocator.allocated)
+        return search_facts(facts, claims, allocations, film, _devices(held, node), held.allocator.allocated)
 
-    def _judged(
-        self, state: CycleState, pod: Pod, node: Node, tried: list[Tried]
-    ) -> tuple[Facts, list[dict[str, Any]]]:
-        """Repeat Filter. Return its facts and what the claims would get. ``tried`` is filled."""
+    def _judged(self, state: CycleState, pod: Pod, node: Node, film: Film) -> tuple[Facts, list[dict[str, Any]]]:
+        """Repeat Filter. Return its facts and what the claims would get. ``film`` is filled."""
         held = state_of(state)
         allocator = held.allocator
         if allocator is not None:
             allocator = replace(allocator, objects=NotedObjects(self.handle.objects, state, CLASSES))
         try:
-            found = _found(held, node, allocator, tried)
+            found = _found(held, node, allocator, film)
         except PluginError as problem:
             return failure_facts("cannot-judge", pod, str(problem), node.name), []
         devices, conclusion = _devices(held, node), CONCLUSIONS[found.status]
-        facts = filter_facts(pod, node, held.claims, found.allocations, tried, devices, found.status, conclusion)
+        facts = filter_facts(pod, node, held.claims, found.allocations, film.steps, devices, found.status, conclusion)
         return facts, found.allocations
 
     # --- after a failure ---
@@ -371,12 +369,12 @@ class Found(NamedTuple):
     allocations: list[dict[str, Any]]
 
 
-def _found(held: ClaimState, node: Node, allocator: Allocator | None, tried: list[Tried] | None = None) -> Found:
+def _found(held: ClaimState, node: Node, allocator: Allocator | None, film: Film | None = None) -> Found:
     """Judge a node. Raises PluginError for a claim that cannot be judged."""
     allocations: list[dict[str, Any]] = []
     if allocator is not None:
         try:
-            got = allocator.allocate(node, [claim for _, claim in held.without_devices()], tried)
+            got = allocator.allocate(node, [claim for _, claim in held.without_devices()], film)
         except TimedOut:
             if allocator.rules.long_searches_are_errors:
                 raise PluginError(f"node {node.name}: {TIMED_OUT.message}") from None

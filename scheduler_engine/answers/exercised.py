@@ -111,6 +111,14 @@ def _claims_among_unsafe_pools(event: ev.CycleStarted, seen: Seen) -> bool:
     return any(pool.incomplete or pool.duplicate for pool in gather_pools(in_order(slices)))
 
 
+def _claims_all_as_alternative(event: ev.CycleStarted, seen: Seen) -> bool:
+    if not _spec(seen.pod(event.pod), "resourceClaims"):
+        return False
+    devices = (_spec(item, "devices") or NONE for (kind, _), item in seen.objects.items() if kind == "ResourceClaim")
+    wanted = (request.get("firstAvailable") or () for item in devices for request in item.get("requests") or ())
+    return any(one.get("allocationMode") == "All" for alternatives in wanted for one in alternatives)
+
+
 def _has_class_config(event: ev.ObjectModified, seen: Seen) -> bool:
     allocation = _status(event.manifest, "allocation") if event.kind == "ResourceClaim" else None
     configs = ((allocation or NONE).get("devices") or NONE).get("config") or ()
@@ -393,6 +401,8 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("scores_change_of_balance", (ev.ScoreRan,), _scored_by("NodeResourcesBalancedAllocation")),
     Trigger("uses_incomplete_pools", (ev.CycleStarted,), _claims_among_unsafe_pools),
     Trigger("lists_class_once", (ev.ObjectModified,), _has_class_config),
+    Trigger("confuses_alternatives", (ev.CycleStarted,), _claims_all_as_alternative),
+    Trigger("tries_combinations", (ev.FilterRan,), _refused_by("DynamicResources")),
     Trigger("ends_long_searches", (ev.FilterRan, ev.CycleFinished), _searched_long),
     Trigger("long_searches_are_errors", (ev.FilterRan, ev.CycleFinished), _searched_long),
     Trigger("names_kind_of_claim_owner", (ev.PreFilterRan,), _finds_foreign_claim),

@@ -51,6 +51,8 @@ ROWS: tuple[Row, ...] = (
     Row("scores_change_of_balance", (NO, NO, YES), "#135573"),
     Row("uses_incomplete_pools", (YES, NO, NO), "structured/allocator_stable.go"),
     Row("lists_class_once", (NO, YES, YES), "structured/allocator_stable.go"),
+    Row("confuses_alternatives", (YES, YES, NO), "structured/allocator_incubating.go"),
+    Row("tries_combinations", (NO, NO, YES), "structured/allocator_incubating.go"),
     Row("ends_long_searches", (), "KEP-4381", gate="DRASchedulerFilterTimeout"),
     Row("long_searches_are_errors", (NO, NO, YES), "dynamicresources.go"),
     Row("names_kind_of_claim_owner", (NO, NO, YES), "resourceclaim/resourceclaim.go"),
@@ -140,6 +142,8 @@ class Rules:
     scores_change_of_balance: bool
     uses_incomplete_pools: bool
     lists_class_once: bool
+    confuses_alternatives: bool
+    tries_combinations: bool
     ends_long_searches: bool
     long_searches_are_errors: bool
     names_kind_of_claim_owner: bool

@@ -1,11 +1,11 @@
 """The search for devices: one claim after the other, one request after the other, one device after the other.
 
-It goes back whenever it cannot continue, and takes the first solution. Upstream tries the same devices in every order
-before it gives up: 9 of 8 devices take more than 100,000 turns. Here, a part that failed is not done again with the
-same devices in use, but its effort counts again. Source: upstream
-``dynamic-resource-allocation/structured/internal/experimental/allocator_experimental.go``, in v1.34.1 with the default
-gates. Two of its bugs decide what happens to alternatives that want all devices, so they are here, too: see ``_read``
-and ``_take_every``.
+It goes back whenever it cannot continue, and takes the first solution. Before v1.36, upstream tries the same devices
+in every order before it gives up: 9 of 8 devices take more than 100,000 turns. Here, a part that failed is not done
+again with the same devices in use, but its effort counts again. Two bugs of upstream before v1.36 decide what happens
+to alternatives that want all devices, so they are here, too: see ``_read`` and ``_take_every``. Source: upstream
+``dynamic-resource-allocation/structured/internal/``, the allocator that the default gates of a version choose:
+``experimental/allocator_experimental.go`` in v1.34.1, ``incubating/allocator_incubating.go`` in v1.36.2.
 """
 
 from __future__ import annotations
@@ -170,14 +170,15 @@ class _Search:
     def _read(self, claim: int, index: int, request: dict[str, Any]) -> int:
         """Note what a request wants, and return the least number of devices that satisfies it.
 
-        Upstream notes the matches of an alternative under the number of the one before it. So the second one gets
-        those of the first, if both want all devices.
+        Before v1.36, upstream notes the matches of an alternative under the number of the one before it. So the second
+        one gets those of the first, if both want all devices.
         """
+        off = 1 if self.allocator.rules.confuses_alternatives else 0
         alternatives = request.get("firstAvailable") or ()
         if not alternatives:
             return self._note(request["name"], "", request["exactly"], (claim, index, 0), 0)
         return min(
-            self._note(item["name"], request["name"], item, (claim, index, number), max(number - 1, 0))
+            self._note(item["name"], request["name"], item, (claim, index, number), max(number - off, 0))
             for number, item in enumerate(alternatives)
         )
 
@@ -253,13 +254,15 @@ class _Search:
         if self.effort > self.allocator.most_effort or self.work > MOST_WORK:
             raise TimedOut
 
-    def _state(self, place: Place, position: int) -> tuple[Any, ...]:
-        """Return all that decides how the search goes on from here."""
+    def _state(self) -> tuple[Any, ...]:
+        """Return what decides how the search goes on, besides its place: devices in use, and values that must match."""
         every = (item for results in self.results for item in results.constraints)
-        return place, position, self.held, *(item.value if item.count else None for item in every)
+        return self.held, *(item.value if item.count else None for item in every)
 
-    def _devices(self, place: Place, position: int) -> bool:
-        """Find the devices of a request from this position on, and all that comes after it."""
+    def _devices(self, place: Place, position: int, start: int = 0) -> bool:
+        """Find the devices of a request from this position on, and all that comes after it. ``start``: number of the
+        first device to try.
+        """
         self._spend(TURN)
         wanted, results = self.wanted[place], self.results[place[0]]
         if wanted.every is not None and not wanted.every:
@@ -268,10 +271,10 @@ class _Search:
             return self._requests(place[0], place[1] + 1)
         if len(results.devices) + wanted.count - position > MOST_RESULTS:
             raise _TooManyResults
-        state, before = self._state(place, position), self._repeatable()
+        state, before = (place, position, start, *self._state()), self._repeatable()
         if state in self.failed and (self.film is None or len(self.film.steps) >= MOST_STEPS):
             return self._fail_again(self.failed[state])
-        done = self._next(place, wanted, position)
+        done = self._next(place, wanted, position, start)
         if not done:
             after = self._repeatable()
             self.failed[state] = Failed(after.effort - before.effort, after.steps - before.steps)
@@ -287,21 +290,23 @@ class _Search:
             self.film.more += part.steps
         return False
 
-    def _next(self, place: Place, wanted: Wanted, position: int) -> bool:
+    def _next(self, place: Place, wanted: Wanted, position: int, start: int) -> bool:
         """Take a device for this position, with which all that comes after it succeeds."""
         if wanted.every is not None:
             return self._take_every(place, wanted, position)
+        number = 0
         for pool, duplicate in zip(self.pools, self.duplicates, strict=True):
             if self.allocator.careful and (duplicate or pool.incomplete):
                 continue
             if duplicate:
                 raise PluginError(f"pool {pool.name} is invalid: duplicate device name {duplicate}")
             for device in pool.devices():
-                if self._try(place, wanted, device, position):
+                if number >= start and self._try(place, wanted, device, position, number):
                     return True
+                number += 1
         return False
 
-    def _try(self, place: Place, wanted: Wanted, device: Device, position: int) -> bool:
+    def _try(self, place: Place, wanted: Wanted, device: Device, position: int, number: int) -> bool:
         self._spend(LOOK)
         if self._is_used(place[0], wanted, device):
             self._note_tried(place, wanted, device, "in-use")
@@ -310,21 +315,25 @@ class _Search:
             return False
         done = False
         try:
-            done = self._devices(place, position + 1)
+            done = self._devices(place, position + 1, number if self.allocator.rules.tries_combinations else 0)
         finally:
             if not done:
                 self._give_back(place, wanted, device)
         return done
 
     def _take_every(self, place: Place, wanted: Wanted, position: int) -> bool:
-        """Take the next of all devices. Upstream continues with the first alternative, whichever this one is."""
+        """Take the next of all devices.
+
+        Before v1.36, upstream continues with the first alternative, whichever this one is.
+        """
         assert wanted.every is not None
+        onwards = (*place[:2], 0) if self.allocator.rules.confuses_alternatives else place
         device = wanted.every[position]
         if not self._take(place, wanted, device, must=True):
             return False
         done = False
         try:
-            done = self._devices((place[0], place[1], 0), position + 1)
+            done = self._devices(onwards, position + 1)
         finally:
             if not done:
                 self._give_back(place, wanted, device)

@@ -39,9 +39,9 @@ FIELDS_36 = (
 )
 TEXTS = (
     *("label-keys", "label-values", "driver-names", "variable-sources"),
-    *("claim-updates", "claim-specs", "class-tolerations", "controller-names"),
+    *("claim-updates", "claim-specs", "class-tolerations", "controller-names", "devices"),
 )
-TEXTS_36 = (*TEXTS, "restart-rules", "resize-policies", "handlers", "storage-classes")
+TEXTS_36 = (*TEXTS, "restart-rules", "resize-policies", "handlers", "storage-classes", "device-keys")
 WARNINGS = ("PreferClose", "token-requests", "label-values")
 
 ROWS: tuple[Row, ...] = (

@@ -14,6 +14,7 @@ from scheduler_engine.apiserver.device_admission import ADMIN_LABEL
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.errors import Rejected
 from scheduler_engine.testing.cluster import Cluster
+from scheduler_engine.versions import VERSIONS, rules_for
 
 Data = dict[str, Any]
 
@@ -190,7 +191,8 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
         offering(device(attributes={"a": {}, "b": {"int": 1, "bool": True}})),
         [
             f"{DEVICE}.attributes[a]: Required value: exactly one value must be specified",
-            f'{DEVICE}.attributes[b]: Invalid value: {{"int":1,"bool":true}}: exactly one value must be specified',
+            f'{DEVICE}.attributes[b]: Invalid value: {{"IntValue":1,"BoolValue":true,"StringValue":null,'
+            '"VersionValue":null}: exactly one value must be specified',
         ],
     ),
     "a version that is none": (
@@ -222,6 +224,96 @@ WRONG: dict[str, tuple[Data, list[str]]] = {
 @pytest.mark.parametrize(("manifest", "expected"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong(manifest: Data, expected: list[str]) -> None:
     assert [str(error) for error in validate(manifest)] == expected
+
+
+SUB = {"name": "s", "deviceClassName": "gpus"}
+LISTS = '"IntValues":null,"BoolValues":null,"StringValues":null,"VersionValues":null'
+BOTH = "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"
+ONE_ATTRIBUTE = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+NEWER: dict[str, tuple[Data, list[str], list[str]]] = {
+    "a name twice": (
+        offering(device(), device()),
+        [f'{DEVICE[:-2]}1].name: Duplicate value: "gpu-0"'],
+        [f'{DEVICE[:-2]}1]: Duplicate value: "gpu-0"'],
+    ),
+    "too many, and each is wrong": (
+        device_class(*["1"] * 33),
+        [
+            *(f'spec.selectors[{n}].cel.expression: Invalid value: "1": must evaluate to bool' for n in range(33)),
+            "spec.selectors: Too many: 33: must have at most 32 items",
+        ],
+        ["spec.selectors: Too many: 33: must have at most 32 items"],
+    ),
+    "two forms, one of them wrong": (
+        claim({**wanting(), "firstAvailable": [{**SUB, "name": "S"}]}),
+        [f"{REQUEST}.firstAvailable[0].name: Invalid value", f"{REQUEST}: Invalid value: null: {BOTH}"],
+        [f"{REQUEST}: Invalid value: null: {BOTH}"],
+    ),
+    "an attribute without a domain": (
+        claim(wanting(), constraints=[{"matchAttribute": "model"}]),
+        ['spec.devices.constraints[0].matchAttribute: Invalid value: "model": must include a domain'],
+        [
+            'spec.devices.constraints[0].matchAttribute: Invalid value: "model": '
+            "a fully qualified name must be a domain and a name separated by a slash"
+        ],
+    ),
+    "a name without its parts": (
+        offering(device(attributes={"/": {"int": 1}})),
+        [
+            f"{DEVICE}.attributes[/]: Required value: the domain must not be empty",
+            f"{DEVICE}.attributes[/]: Required value: the name must not be empty",
+        ],
+        [
+            f'{DEVICE}.attributes[/]: Invalid value: "": the domain must not be empty',
+            f'{DEVICE}.attributes[/]: Invalid value: "": the name must not be empty',
+        ],
+    ),
+    "no name": (
+        offering(device(attributes={"": {"int": 1}})),
+        [f"{DEVICE}.attributes[]: Required value: name required"],
+        [f'{DEVICE}.attributes[]: Invalid value: "": {IDENTIFIER}'],
+    ),
+    "no value": (
+        offering(device(attributes={"a": {}})),
+        [f"{DEVICE}.attributes[a]: Required value: exactly one value must be specified"],
+        [f'{DEVICE}.attributes[a]: Invalid value: "": exactly one value must be specified'],
+    ),
+}
+NEWEST: dict[str, tuple[Data, list[str]]] = {
+    "two values": (
+        offering(device(attributes={"a": {"int": 1, "bool": True}})),
+        [
+            f'{DEVICE}.attributes[a]: Invalid value: {{"IntValue":1,"BoolValue":true,"StringValue":null,'
+            f'"VersionValue":null,{LISTS}}}: exactly one value must be specified'
+        ],
+    ),
+    "a wrong name": (
+        offering(device(attributes={"1": {"int": 1}})),
+        [f'{DEVICE}.attributes: Invalid value: "1": {IDENTIFIER}'],
+    ),
+    "no attribute": (
+        claim(wanting(), constraints=[{}]),
+        [f"spec.devices.constraints[0]: Required value: {ONE_ATTRIBUTE}"],
+    ),
+}
+
+
+def said(manifest: Data, version: str) -> list[str]:
+    return [str(error) for error in validate(manifest, rules=rules_for(version))]
+
+
+@pytest.mark.parametrize(("manifest", "older", "newer"), NEWER.values(), ids=NEWER)
+def test_v1_35_says_it_in_other_words(manifest: Data, older: list[str], newer: list[str]) -> None:
+    for version, texts in zip(VERSIONS[:2], (older, newer), strict=True):
+        found = said(manifest, version)
+        assert len(found) == len(texts)
+        assert all(text.startswith(start) for text, start in zip(found, texts, strict=True)), found
+
+
+@pytest.mark.parametrize(("manifest", "texts"), NEWEST.values(), ids=NEWEST)
+def test_v1_36_says_it_in_other_words(manifest: Data, texts: list[str]) -> None:
+    assert said(manifest, VERSIONS[2]) == texts
+    assert said(manifest, VERSIONS[1]) != texts
 
 
 def test_defaults() -> None:

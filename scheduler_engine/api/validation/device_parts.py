@@ -44,20 +44,31 @@ _NOT_IDENTIFIER = (
     "'[A-Za-z_][A-Za-z0-9_]*')"
 )
 
+_NOT_FULL = "a fully qualified name must be a domain and a name separated by a slash"
+NEWER = "newer_texts: devices"
+
 _subdomain = texts(names.subdomain)
 
 
 def listed(items: Sequence[Any], path: str, rule: Rule, most: int = MOST_ITEMS, unique: str | None = None) -> Errors:
     """Check a list. ``unique``: the field that must differ, "" for the item itself; None: nothing must."""
+    errors = _items(items, path, rule, unique)
+    if len(items) <= most:
+        yield from errors
+    else:
+        # Newer versions do not look at the items of a list that is too long.
+        number = too_many(path, len(items), most)
+        yield from by_version((*errors, number), (NEWER, (number,)))
+
+
+def _items(items: Sequence[Any], path: str, rule: Rule, unique: str | None) -> Errors:
     for index, item in enumerate(items):
         yield from rule(item, f"{path}[{index}]")
-    if len(items) > most:
-        yield too_many(path, len(items), most)
     earlier: set[str] = set()
     for index, item in enumerate(items if unique is not None else ()):
-        key = item[unique] if unique else item
+        key, place = item[unique] if unique else item, f"{path}[{index}]"
         if key in earlier:
-            yield duplicate(f"{path}[{index}].{unique}".rstrip("."), key)
+            yield from by_version((duplicate(f"{place}.{unique}".rstrip("."), key),), (NEWER, (duplicate(place, key),)))
         earlier.add(key)
 
 
@@ -118,19 +129,24 @@ def qualified_name(name: str, path: str) -> Errors:
     """Check ``identifier`` or ``domain/identifier``; upstream checks nothing in a name with more parts."""
     parts = name.split("/")
     if not name:
-        yield required(path, "name required")
+        yield from by_version((required(path, "name required"),), (NEWER, _identifier(name, path)))
     elif len(parts) == 1:
         yield from _identifier(name, path)
     elif len(parts) == 2:
         domain, identifier = parts
-        yield from driver_name(domain, path) if domain else (required(path, "the domain must not be empty"),)
-        yield from _identifier(identifier, path) if identifier else (required(path, "the name must not be empty"),)
+        yield from driver_name(domain, path) if domain else _missing(path, "the domain must not be empty")
+        yield from _identifier(identifier, path) if identifier else _missing(path, "the name must not be empty")
+
+
+def _missing(path: str, text: str) -> Errors:
+    return by_version((required(path, text),), (NEWER, (invalid(path, "", text),)))
 
 
 def full_name(name: str, path: str) -> Errors:
     yield from qualified_name(name, path)
-    if name and "/" not in name:
-        yield invalid(path, name, "must include a domain")
+    if "/" not in name:
+        older = (invalid(path, name, "must include a domain"),) if name else ()
+        yield from by_version(older, (NEWER, (invalid(path, name, _NOT_FULL),)))
 
 
 def _identifier(identifier: str, path: str) -> Errors:

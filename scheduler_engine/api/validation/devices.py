@@ -10,11 +10,20 @@ from typing import Any
 
 from scheduler_engine.api.fields import without_empty
 from scheduler_engine.api.validation import names
-from scheduler_engine.api.validation.device_parts import MOST_ITEMS, full_name, listed, opaque, pool_name, selector
+from scheduler_engine.api.validation.device_parts import (
+    MOST_ITEMS,
+    NEWER,
+    full_name,
+    listed,
+    opaque,
+    pool_name,
+    selector,
+)
 from scheduler_engine.api.validation.metadata import IMMUTABLE, labels, metadata_rules, metadata_update
 from scheduler_engine.api.validation.problems import (
     Errors,
     Rule,
+    by_version,
     forbidden,
     invalid,
     not_supported,
@@ -32,6 +41,9 @@ Data = Mapping[str, Any]
 MOST_ALTERNATIVES = 8
 MOST_CONSUMERS = 256
 EXACTLY_ONE = "exactly one of `exactly` or `firstAvailable` is required"
+ONE_ATTRIBUTE = (
+    'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'  # Even for none.
+)
 NAMED = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 
 _label = texts(names.dns_label)
@@ -95,14 +107,16 @@ def _request_names(requests: Sequence[Data]) -> dict[str, None]:
 def _request(request: Data, path: str) -> Errors:
     yield from _label(request["name"], f"{path}.name")
     exactly, alternatives = request.get("exactly"), request.get("firstAvailable") or ()
-    if alternatives:
-        yield from listed(alternatives, f"{path}.firstAvailable", _alternative, MOST_ALTERNATIVES, "name")
+    errors = [*listed(alternatives, f"{path}.firstAvailable", _alternative, MOST_ALTERNATIVES, "name")]
     if exactly is not None:
-        yield from _devices_wanted(exactly, f"{path}.exactly")
+        errors += _devices_wanted(exactly, f"{path}.exactly")
     if exactly is None and not alternatives:
         yield required(path, EXACTLY_ONE)
     elif exactly is not None and alternatives:
-        yield invalid(path, None, f"{EXACTLY_ONE}, but multiple fields are set")
+        both = invalid(path, None, f"{EXACTLY_ONE}, but multiple fields are set")
+        yield from by_version((*errors, both), (NEWER, (both,)))
+    else:
+        yield from errors
 
 
 def _alternative(alternative: Data, path: str) -> Errors:
@@ -130,7 +144,8 @@ def _constraint(known: Mapping[str, None]) -> Rule:
         yield from listed(constraint.get("requests") or (), f"{path}.requests", _reference(known), unique="")
         attribute = constraint.get("matchAttribute")
         if attribute is None:
-            yield required(f"{path}.matchAttribute")
+            newer = required(path, ONE_ATTRIBUTE)
+            yield from by_version((required(f"{path}.matchAttribute"),), ("newer_texts: device-keys", (newer,)))
         else:
             yield from full_name(attribute, f"{path}.matchAttribute")
 

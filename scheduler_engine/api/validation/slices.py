@@ -10,12 +10,13 @@ from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.device_parts import (
     LONGEST_DOMAIN,
     LONGEST_IDENTIFIER,
+    NEWER,
     listed,
     pool_name,
     qualified_name,
 )
 from scheduler_engine.api.validation.metadata import IMMUTABLE, metadata_rules, metadata_update
-from scheduler_engine.api.validation.problems import Errors, invalid, required, texts, too_long
+from scheduler_engine.api.validation.problems import Errors, by_version, invalid, required, texts, too_long
 from scheduler_engine.api.validation.selectors import node_selector
 from scheduler_engine.api.validation.volumes import driver_name
 
@@ -33,6 +34,9 @@ _VERSION = re.compile(
     rf"(-{_PART}(\.{_PART})*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?",
     re.ASCII,
 )
+
+FIELDS = {"IntValue": "int", "BoolValue": "bool", "StringValue": "string", "VersionValue": "version"}
+LISTS = ("IntValues", "BoolValues", "StringValues", "VersionValues")
 
 _label = texts(names.dns_label)
 _subdomain = texts(names.subdomain)
@@ -104,7 +108,8 @@ def _device(device: Data, path: str) -> Errors:
     for field, entries, rule in (("attributes", attributes, _attribute), ("capacity", capacity, _anything)):
         for key in sorted(entries):
             place = f"{path}.{field}[{_shortened(key)}]"
-            yield from qualified_name(key, place)
+            above = qualified_name(key, f"{path}.{field}")
+            yield from by_version(qualified_name(key, place), ("newer_texts: device-keys", above))
             yield from rule(entries[key], place)
 
 
@@ -122,7 +127,7 @@ def _shortened(key: str) -> str:
 
 
 def _attribute(attribute: Data, path: str) -> Errors:
-    values = [name for name in ("int", "bool", "string", "version") if attribute.get(name) is not None]
+    values = [name for name in FIELDS.values() if attribute.get(name) is not None]
     for name in ("string", "version"):
         value = attribute.get(name)
         if value is None:
@@ -132,6 +137,9 @@ def _attribute(attribute: Data, path: str) -> Errors:
         if len(value.encode()) > LONGEST_VALUE:
             yield too_long(f"{path}.{name}", LONGEST_VALUE)
     if not values:
-        yield required(path, ONE_VALUE)
+        yield from by_version((required(path, ONE_VALUE),), (NEWER, (invalid(path, "", ONE_VALUE),)))
     elif len(values) > 1:
-        yield invalid(path, attribute, ONE_VALUE)
+        # The fields of an internal type have the names of Go.
+        held = {name: attribute.get(field) for name, field in FIELDS.items()}
+        newer = invalid(path, held | dict.fromkeys(LISTS), ONE_VALUE)
+        yield from by_version((invalid(path, held, ONE_VALUE),), ("newer_texts: device-keys", (newer,)))

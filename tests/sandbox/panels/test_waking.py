@@ -173,7 +173,7 @@ def test_a_stage_that_follows_is_the_sentence_again() -> None:
 def test_the_setup_of_a_scenario_is_not_news() -> None:
     world = waiting(apply(make_pod("late")))
     world.guide = Guide(len(world.commands))
-    assert sentence_of(world) == "evicting the pods of lower priority would not make room anywhere."
+    assert sentence_of(world) == "no eviction would make room anywhere."
 
 
 def test_before_the_first_attempt_the_sentence_says_what_to_do() -> None:
@@ -187,7 +187,7 @@ def test_before_the_first_attempt_the_sentence_says_what_to_do() -> None:
 def test_the_past_has_the_sentence_of_then() -> None:
     world = waiting({**GPU, "on": False})
     then = looking_back(world, world.end_of(3))
-    assert sentence_of(then) == "evicting the pods of lower priority would not make room anywhere."
+    assert sentence_of(then) == "no eviction would make room anywhere."
 
 
 def test_a_card_says_what_woke_the_pod_and_why() -> None:

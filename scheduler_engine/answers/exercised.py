@@ -104,18 +104,18 @@ def _needs_features(event: ev.PreFilterRan, seen: Seen) -> bool:
     return any(plugin == "NodeDeclaredFeatures" and code != "Skip" for plugin, code, _ in event.verdicts)
 
 
-def _claims_among_unsafe_pools(event: ev.CycleStarted, seen: Seen) -> bool:
-    if not _spec(seen.pod(event.pod), "resourceClaims"):
-        return False
+def _claiming(uses: Callable[[Seen], bool]) -> Predicate:
+    return lambda event, seen: bool(_spec(seen.pod(event.pod), "resourceClaims")) and uses(seen)
+
+
+def _has_unsafe_pools(seen: Seen) -> bool:
     slices = (view(dict(item)) for (kind, _), item in seen.objects.items() if kind == "ResourceSlice")
     return any(pool.incomplete or pool.duplicate for pool in gather_pools(in_order(slices)))
 
 
-def _claims_all_as_alternative(event: ev.CycleStarted, seen: Seen) -> bool:
-    if not _spec(seen.pod(event.pod), "resourceClaims"):
-        return False
-    devices = (_spec(item, "devices") or NONE for (kind, _), item in seen.objects.items() if kind == "ResourceClaim")
-    wanted = (request.get("firstAvailable") or () for item in devices for request in item.get("requests") or ())
+def _has_alternatives_for_all(seen: Seen) -> bool:
+    claims = (_spec(item, "devices") or NONE for (kind, _), item in seen.objects.items() if kind == "ResourceClaim")
+    wanted = (request.get("firstAvailable") or () for devices in claims for request in devices.get("requests") or ())
     return any(one.get("allocationMode") == "All" for alternatives in wanted for one in alternatives)
 
 
@@ -399,9 +399,9 @@ TRIGGERS: tuple[Trigger, ...] = (
     Trigger("names_untolerated_taint", (ev.FilterRan,), _refused_by("TaintToleration")),
     Trigger("dynamic_resources_weight", (ev.ScoreRan,), _always),
     Trigger("scores_change_of_balance", (ev.ScoreRan,), _scored_by("NodeResourcesBalancedAllocation")),
-    Trigger("uses_incomplete_pools", (ev.CycleStarted,), _claims_among_unsafe_pools),
+    Trigger("uses_incomplete_pools", (ev.CycleStarted,), _claiming(_has_unsafe_pools)),
     Trigger("lists_class_once", (ev.ObjectModified,), _has_class_config),
-    Trigger("confuses_alternatives", (ev.CycleStarted,), _claims_all_as_alternative),
+    Trigger("confuses_alternatives", (ev.CycleStarted,), _claiming(_has_alternatives_for_all)),
     Trigger("tries_combinations", (ev.FilterRan,), _refused_by("DynamicResources")),
     Trigger("ends_long_searches", (ev.FilterRan, ev.CycleFinished), _searched_long),
     Trigger("long_searches_are_errors", (ev.FilterRan, ev.CycleFinished), _searched_long),

@@ -45,7 +45,7 @@ _NOT_IDENTIFIER = (
 )
 
 _NOT_FULL = "a fully qualified name must be a domain and a name separated by a slash"
-NEWER = "newer_texts: devices"
+NEWER, NEWEST = "newer_texts: devices", "newer_texts: device-keys"
 
 _subdomain = texts(names.subdomain)
 

@@ -13,6 +13,7 @@ from scheduler_engine.api.validation import names
 from scheduler_engine.api.validation.device_parts import (
     MOST_ITEMS,
     NEWER,
+    NEWEST,
     full_name,
     listed,
     opaque,
@@ -145,7 +146,7 @@ def _constraint(known: Mapping[str, None]) -> Rule:
         attribute = constraint.get("matchAttribute")
         if attribute is None:
             newer = required(path, ONE_ATTRIBUTE)
-            yield from by_version((required(f"{path}.matchAttribute"),), ("newer_texts: device-keys", (newer,)))
+            yield from by_version((required(f"{path}.matchAttribute"),), (NEWEST, (newer,)))
         else:
             yield from full_name(attribute, f"{path}.matchAttribute")
 

@@ -11,6 +11,7 @@ from scheduler_engine.api.validation.device_parts import (
     LONGEST_DOMAIN,
     LONGEST_IDENTIFIER,
     NEWER,
+    NEWEST,
     listed,
     pool_name,
     qualified_name,
@@ -109,7 +110,7 @@ def _device(device: Data, path: str) -> Errors:
         for key in sorted(entries):
             place = f"{path}.{field}[{_shortened(key)}]"
             above = qualified_name(key, f"{path}.{field}")
-            yield from by_version(qualified_name(key, place), ("newer_texts: device-keys", above))
+            yield from by_version(qualified_name(key, place), (NEWEST, above))
             yield from rule(entries[key], place)
 
 
@@ -142,4 +143,4 @@ def _attribute(attribute: Data, path: str) -> Errors:
         # The fields of an internal type have the names of Go.
         held = {name: attribute.get(field) for name, field in FIELDS.items()}
         newer = invalid(path, held | dict.fromkeys(LISTS), ONE_VALUE)
-        yield from by_version((invalid(path, held, ONE_VALUE),), ("newer_texts: device-keys", (newer,)))
+        yield from by_version((invalid(path, held, ONE_VALUE),), (NEWEST, (newer,)))

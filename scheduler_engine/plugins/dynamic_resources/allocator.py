@@ -21,7 +21,7 @@ from scheduler_engine.api.devices import Device, DeviceId, ResourceClaim
 from scheduler_engine.api.objects import KubeObject, Node
 from scheduler_engine.framework.interface import PluginError
 from scheduler_engine.framework.noted_objects import ObjectGetter
-from scheduler_engine.plugins.dynamic_resources.common_selector import common_selector
+from scheduler_engine.plugins.dynamic_resources.allocation import allocation
 from scheduler_engine.plugins.dynamic_resources.wanted import Chosen, MatchAttribute, Results, Wanted
 from scheduler_engine.records import record
 from scheduler_engine.sharing import Table
@@ -34,8 +34,10 @@ EFFORT_PER_SECOND, MOST_SECONDS = 10_000_000, 10
 """So much effort for one node takes about a second of Kubernetes' real time. No search takes longer than the most,
 which is also Kubernetes' default.
 """
-MOST_WORK = 3_000_000
-"""The most effort for one node without what only repeats: about a second here."""
+MOST_WORK, WORK_OF_COST = 3_000_000, 3
+"""The most effort for one node without what only repeats, which takes about a second here. An expression takes three
+times as long as other effort.
+"""
 LOOK, TRY, TURN = 1, 10, 40
 """The effort of looking at a device, of trying it, and of going on. That of an expression is its cost."""
 MOST_STEPS = 60
@@ -91,8 +93,8 @@ class Film:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
-    """A part of a search that failed, and would fail so again: with how much effort, and in how many steps."""
+class Done:
+    """What a search, or a part of it, has done."""
 
     effort: int
     steps: int
@@ -142,7 +144,8 @@ class _Search:
         self.selectable: dict[tuple[DeviceId, Place], bool] = {}
         self.results: list[Results] = []
         self.in_use: dict[DeviceId, list[int]] = {}
-        self.failed: dict[tuple[Any, ...], Failed] = {}
+        self.failed: dict[tuple[Any, ...], Done] = {}
+        """Parts that failed, and what each did, without what it would not do again."""
         self.bits: dict[tuple[DeviceId, int], int] = {}
         self.held = 0
         """The bits of devices and the claims that use them."""
@@ -163,7 +166,12 @@ class _Search:
             raise PluginError("allocation max size exceeded") from None
         if not done and self.allocator.careful and any(self.duplicates):
             raise InvalidPools
-        return [self._result(number, claim) for number, claim in enumerate(self.claims)] if done else None
+        if not done:
+            return None
+        return [
+            allocation(self.node.name, claim, self._taken(number), self.results[number].devices, self.allocator.rules)
+            for number, claim in enumerate(self.claims)
+        ]
 
     # --- reading the claims ---
 
@@ -247,10 +255,10 @@ class _Search:
             raise _TooManyResults
         return False
 
-    def _spend(self, effort: int, again: bool = False) -> None:
-        """Count effort; ``again``: that of a part which is not repeated here, because its end is known."""
+    def _spend(self, effort: int, work: int | None = None) -> None:
+        """Count effort of upstream, and the ``work`` for it here, None = as much."""
         self.effort += effort
-        self.work += 0 if again else effort
+        self.work += effort if work is None else work
         if self.effort > self.allocator.most_effort or self.work > MOST_WORK:
             raise TimedOut
 
@@ -277,15 +285,15 @@ class _Search:
         done = self._next(place, wanted, position, start)
         if not done:
             after = self._repeatable()
-            self.failed[state] = Failed(after.effort - before.effort, after.steps - before.steps)
+            self.failed[state] = Done(after.effort - before.effort, after.steps - before.steps)
         return done
 
-    def _repeatable(self) -> Failed:
+    def _repeatable(self) -> Done:
         """Return what was done so far, without what no part repeats."""
-        return Failed(self.effort - self.once, self.film.repeatable if self.film else 0)
+        return Done(self.effort - self.once, self.film.repeatable if self.film else 0)
 
-    def _fail_again(self, part: Failed) -> bool:
-        self._spend(part.effort, again=True)
+    def _fail_again(self, part: Done) -> bool:
+        self._spend(part.effort, work=0)
         if self.film:
             self.film.more += part.steps
         return False
@@ -416,7 +424,7 @@ class _Search:
             verdicts[key] = _evaluated(device, expression)
         result, effort = verdicts[key]
         # It counts for each node, so that the verdict does not depend on the order of nodes.
-        self._spend(effort)
+        self._spend(effort, WORK_OF_COST * effort)
         return result
 
     # --- notes for explanations ---
@@ -432,48 +440,10 @@ class _Search:
             held = tuple(value for value in values if value is not None)
             self._note_tried(place, wanted, device, "constraint", attribute=constraint.attribute, values=held)
 
-    # --- the result ---
-
-    def _result(self, number: int, claim: ResourceClaim) -> dict[str, Any]:
-        """Return an allocation as the status of the claim holds it."""
-        chosen = self.results[number].devices
-        devices: dict[str, Any] = {"results": [_device_result(item) for item in chosen]} if chosen else {}
-        config = self._config(number, claim)
-        if config:
-            devices["config"] = config
-        selector = common_selector([item.device for item in chosen], self.node.name)
-        return {"devices": devices} | ({"nodeSelector": selector} if selector is not None else {})
-
-    def _config(self, number: int, claim: ResourceClaim) -> list[dict[str, Any]]:
-        """Return the configurations of the classes, then those of the claim that concern what it got."""
-        found: list[dict[str, Any]] = []
-        taken: list[tuple[str, str]] = []
-        classes: dict[str, list[dict[str, Any]]] = {}
-        for index in range(len(claim.requests)):
-            wanted = self.wanted[number, index, 0]
-            if wanted.parent:
-                wanted = self.wanted[number, index, wanted.chosen]
-            taken.append((wanted.request, wanted.full_name))
-            found += self._class_config(wanted, classes)
-        for item in (claim.spec.get("devices") or {}).get("config") or ():
-            names = item.get("requests") or ()
-            times = 1 if not names else sum(request in names or full in names for request, full in taken)
-            found += [{"source": "FromClaim", **item}] * times
-        return found
-
-    def _class_config(self, wanted: Wanted, classes: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-        """Return what the class of a request adds. ``classes``: class → what it has added already."""
-        added = [{"source": "FromClass", **item} for item in wanted.device_class.spec.get("config") or ()]
-        if not self.allocator.rules.lists_class_once:
-            return added
-        known = classes.get(wanted.device_class.name)
-        if known is None:
-            known = classes[wanted.device_class.name] = added
-        else:
-            added = []
-        for item in known:
-            item.setdefault("requests", []).append(wanted.full_name)
-        return added
+    def _taken(self, claim: int) -> list[Wanted]:
+        """Return what was taken for each request of a claim: the request itself, or one of its alternatives."""
+        firsts = [self.wanted[claim, index, 0] for index in range(len(self.claims[claim].requests))]
+        return [self.wanted[claim, index, first.chosen] for index, first in enumerate(firsts)]
 
 
 def _constraints(claim: ResourceClaim) -> list[MatchAttribute]:
@@ -497,9 +467,3 @@ def _evaluated(device: Device, expression: str) -> tuple[bool | str, int]:
         return f"CEL runtime error: {problem}", 0
     result, cost = selector.judge(value)
     return (f"CEL runtime error: {result}" if isinstance(result, str) else result), cost
-
-
-def _device_result(item: Chosen) -> dict[str, Any]:
-    where = item.device.id
-    result = {"request": item.wanted.full_name, "driver": where.driver, "pool": where.pool, "device": where.device}
-    return result | ({"adminAccess": True} if item.wanted.admin_access else {})

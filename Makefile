@@ -16,7 +16,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format types contracts golden screens questions bench bench-figures bench-ui scale-test edits hostile dist pythons lock sbom audit
+.PHONY: help venv run test lint format types contracts golden screens questions thorough bench bench-figures bench-ui scale-test edits hostile dist pythons lock sbom audit
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ golden: venv ## Rewrite the golden files of tests, to be read as a diff before c
 
 screens: venv ## Photograph and measure every page and state into var/screens, or some: make screens ARGS='--only lesson'
 	$(BIN)/python -m tests.screens $(ARGS)
+
+thorough: venv ## Try all random cases of the engine, and 100 histories of each kind (HYPOTHESIS_EXAMPLES=2000 make thorough: 2000)
+	HYPOTHESIS_EXAMPLES=$${HYPOTHESIS_EXAMPLES:-100} $(BIN)/python -m pytest --numprocesses auto tests/engine tests/sandbox/panels $(ARGS)
 
 bench: venv ## Measure the engine beside the last release's figures, or some rows: make bench ARGS='--only preemption'
 	$(BIN)/python -m tests.bench $(ARGS)

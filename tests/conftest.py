@@ -3,8 +3,10 @@
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 BROWSER_TESTS = Path(__file__).parent / "browser"
+DONE = count(1)
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
+
+LONG_FILES = ("tests/browser/test_every_lesson.py",)
+"""Files of long tests that share no fixture of their module."""
 
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
@@ -69,6 +75,21 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each process whole files, so that their fixtures are built once, but of a long file one test at a time."""
+    from xdist.scheduler import LoadFileScheduling
+
+    if config.getoption("dist") != "loadfile":
+        return None
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith(LONG_FILES) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="rewrite the golden files instead of comparing with them")
 
@@ -90,6 +111,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     if config.getoption("--golden"):
         items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
+
+
+def pytest_runtest_logfinish(nodeid: str) -> None:
+    """Say in CI how far the run is, when, and how busy the machine is: a run that is ended for its length shows it."""
+    done = next(DONE)
+    if done % 500 == 0 and os.environ.get("CI") == "true" and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\n{time.strftime('%T')}: {done} tests, load {os.getloadavg()[0]:.1f}", file=sys.__stdout__, flush=True)
 
 
 @pytest.hookimpl(optionalhook=True)

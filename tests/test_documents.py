@@ -51,6 +51,7 @@ LEFT_OUT = {
     "make hostile": "it runs for two hours",
     "make screens": "tests/browser/test_screens.py measures the same states",
     "make questions": "tests/browser/test_every_lesson.py does a part of it",
+    "make thorough": "it runs for an hour",
     "make edits": "tests/browser/test_edits.py does a part of it",
     '.venv/bin/python -m tests.hostile.attack --alone --only "300 MB"': "tests/hostile runs it, for a shorter time",
     "make dist": "tests/engine/test_distribution.py builds it",

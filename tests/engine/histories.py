@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import settings
@@ -23,7 +23,8 @@ from scheduler_engine.testing import (
 )
 from scheduler_engine.versions import VERSIONS, known_gates
 
-EXAMPLES = settings().max_examples if settings.get_current_profile_name() == "thorough" else 25
+THOROUGH = settings.get_current_profile_name() == "thorough"
+EXAMPLES = settings().max_examples if THOROUGH else 12
 """Number of histories that take a large part of a second each."""
 Manifest = dict[str, Any]
 Change = Callable[[Manifest], Manifest]
@@ -34,6 +35,11 @@ ZONES = {"n1": "a", "n2": "a", "n3": "b", "n4": "b"}
 NODE_NAMES = st.sampled_from(sorted(SIZES))
 POD_NAMES = [f"{app}-{number}" for app in ("web", "api", "db", "big") for number in range(4)]
 PROFILE_NAMES = st.sampled_from(["default-scheduler"] * 5 + ["second"])
+
+
+def some(cases: Sequence[Any], few: int) -> Sequence[Any]:
+    """Return the first ``few`` cases; in ``make thorough`` all of them."""
+    return cases if THOROUGH else cases[:few]
 
 
 def some_node(name: str, grown: bool = False) -> Manifest:

@@ -28,6 +28,7 @@ from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import make_pod
 from scheduler_engine.trace.events import CycleFinished, PostFilterRan
 from tests.engine.cluster import COMMANDS, node, pod
+from tests.engine.histories import some
 from tests.engine.paths import History, differs, plainly, played, together
 from tests.engine.random_clusters import cluster, configuration, crowded, run
 from tests.engine.restless_clusters import restless
@@ -47,22 +48,22 @@ def test_kept_results_change_nothing(full: bool, wanted: list[Command]) -> None:
     assert trace_digest(kept) == trace_digest(plain)
 
 
-@pytest.mark.parametrize("tens", range(12))
+@pytest.mark.parametrize("tens", some(range(12), 5))
 def test_random_clusters_are_scheduled_the_same(tens: int) -> None:
     wrong = [seed for seed in range(10 * tens, 10 * tens + 10) if differs(seed, full=tens % 4 == 0)[0]]
     assert wrong == []
 
 
-@pytest.mark.parametrize("tens", range(4))
+@pytest.mark.parametrize("tens", some(range(4), 2))
 def test_preemption_in_random_clusters_is_the_same(tens: int) -> None:
     seeds = range(10 * tens, 10 * tens + 10)
     assert [seed for seed in seeds if differs(seed, full=False, history=crowded)[0]] == []
 
 
-@pytest.mark.parametrize("tens", range(4))
+@pytest.mark.parametrize("tens", some(range(4), 2))
 def test_pods_that_change_in_mid_cycle_are_scheduled_the_same(tens: int) -> None:
     seeds = range(10 * tens, 10 * tens + 10)
-    assert [seed for seed in seeds if differs(seed, full=tens == 3, history=restless)[0]] == []
+    assert [seed for seed in seeds if differs(seed, full=tens == 0, history=restless)[0]] == []
 
 
 @pytest.mark.parametrize("history", [cluster, crowded, volumes])
@@ -78,7 +79,7 @@ def test_pods_that_change_in_mid_cycle_are_scheduled_the_same(tens: int) -> None
 def test_a_plugin_that_is_left_out_at_one_point_is_missed_the_same(point: str, plugin: str, history: History) -> None:
     left_out = configuration()
     left_out["profiles"][0]["plugins"] = {point: {"disabled": [{"name": plugin}]}}
-    assert [seed for seed in (1, 2, 3) if differs(seed, False, history, (left_out,))[0]] == []
+    assert [seed for seed in some((1, 2, 3), 1) if differs(seed, False, history, (left_out,))[0]] == []
 
 
 def test_what_a_pod_frees_is_kept_for_the_requests_that_the_cycle_began_with() -> None:
@@ -137,9 +138,9 @@ def test_if_several_scores_fail_the_error_is_that_of_the_first_in_the_profile(sc
 
 def test_every_way_of_judging_together_is_tried() -> None:
     with together() as used:
-        for seed in range(40):
+        for seed in range(20):
             played(seed, full=False)
-        for seed in range(15):
+        for seed in range(6):
             played(seed, full=False, history=volumes)
     ways = {f"{plugin.name} {way}" for plugin in REGISTRY.values() for way in TOGETHER if hasattr(plugin, way)}
     assert {*used} == ways

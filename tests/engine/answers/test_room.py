@@ -21,6 +21,7 @@ from scheduler_engine.replay import trace_digest
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import HOSTNAME, ZONE, make_node, make_pod
 from tests.engine.device_histories import devices
+from tests.engine.histories import some
 from tests.engine.paths import History, played
 from tests.engine.random_clusters import cluster, crowded, pods
 from tests.engine.volume_histories import volumes
@@ -75,7 +76,7 @@ def one_by_one(simulation: Simulation, manifest: Mapping[str, Any]) -> Iterator[
 @pytest.mark.parametrize("tens", range(2))
 def test_as_many_copies_fit_as_can_be_applied_one_by_one(history: History, tens: int) -> None:
     totals, checked = Counter[str](), 0
-    for seed in range(10 * tens, 10 * tens + 10):
+    for seed in some(range(10 * tens, 10 * tens + 10), 5):
         simulation = calm(seed, history)
         before = trace_digest(simulation)
         pick = Random(seed)

@@ -16,7 +16,7 @@ from scheduler_engine.lesson.daily import MOST_DRAWS, PROBLEMS, daily, daily_tex
 from scheduler_engine.lesson.loading import read_lesson
 
 FIRST = date(2026, 1, 1)
-DAYS = [FIRST + timedelta(days=number) for number in range(60)]
+DAYS = [FIRST + timedelta(days=number) for number in range(32)]
 WORDS = 90
 
 

@@ -12,6 +12,7 @@ from scheduler_engine.trace import events as ev
 from scheduler_engine.versions import VERSIONS
 from tests.engine.cells import played as watched
 from tests.engine.cells import watching
+from tests.engine.histories import some
 from tests.engine.paths import HISTORIES, IN_VERSIONS, SIGNABLE, History, differs, played
 from tests.engine.random_clusters import nodes
 
@@ -21,15 +22,15 @@ LATER = VERSIONS[1:]
 @pytest.mark.parametrize("kubernetes", LATER)
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_the_fast_path_decides_as_the_plain_one(history: History, kubernetes: str) -> None:
-    found = [differs(seed, seed % 3 == 0, history, IN_VERSIONS, kubernetes) for seed in range(8)]
+    found = [differs(seed, seed % 3 == 0, history, IN_VERSIONS, kubernetes) for seed in some(range(8), 4)]
     assert [seed for seed, (wrong, _) in enumerate(found) if wrong] == []
-    assert sum(decisions for _, decisions in found) > 25
+    assert sum(decisions for _, decisions in found) > 2 * len(found)
 
 
 @pytest.mark.parametrize("kubernetes", LATER)
 def test_the_facts_of_every_cell_lead_to_its_decision(kubernetes: str) -> None:
     with watching(late=False) as cells:
-        for seed in range(20):
+        for seed in some(range(20), 8):
             watched(cells, seed, kubernetes)
     assert (cells.wrong, dict(cells.silent)) == ([], {})
     assert cells.keys["balance.change"] == 0 or kubernetes == VERSIONS[2]
@@ -50,7 +51,8 @@ def batches(seed: int) -> list[commands.Command]:
 
 @pytest.mark.parametrize("kubernetes", LATER)
 def test_the_fast_path_reuses_rankings_as_the_plain_one(kubernetes: str) -> None:
-    assert [seed for seed in range(8) if differs(seed, seed % 2 == 0, batches, (SIGNABLE,), kubernetes)[0]] == []
+    seeds = some(range(8), 3)
+    assert [seed for seed in seeds if differs(seed, seed % 2 == 0, batches, (SIGNABLE,), kubernetes)[0]] == []
     recorded = [entry.event for entry in played(1, False, batches, (SIGNABLE,), kubernetes).recorder.entries]
     asked = [event for event in recorded if isinstance(event, ev.RankingAsked)]
     assert len([event for event in asked if event.hint]) > 3
@@ -73,6 +75,6 @@ def upgraded(history: History) -> History:
 
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_the_fast_path_follows_a_changed_version_as_the_plain_one(history: History) -> None:
-    found = [differs(seed, seed % 3 == 0, upgraded(history), IN_VERSIONS) for seed in range(8)]
+    found = [differs(seed, seed % 3 == 0, upgraded(history), IN_VERSIONS) for seed in some(range(8), 4)]
     assert [seed for seed, (wrong, _) in enumerate(found) if wrong] == []
-    assert sum(decisions for _, decisions in found) > 25
+    assert sum(decisions for _, decisions in found) > 2 * len(found)

@@ -10,13 +10,14 @@ import pytest
 
 from scheduler_engine.framework.facts import Amount, Facts, Sum
 from scheduler_engine.simulation import Simulation
+from tests.engine.histories import some
 from tests.engine.random_clusters import CONFIGURATIONS, cluster, run
 from tests.sandbox.witnessing import witnessed
 
 Values = dict[str, Any]
 SUMS = ("fit.enough", "fit.too-much", "fit.too-much-for-the-node")
 ADDING = ("NodeResourcesFit", "NodeResourcesBalancedAllocation", "PodTopologySpread")
-SEEDS = range(200, 230)
+SEEDS = some(range(200, 230), 10)
 
 
 def added(numbers: Sum) -> float:

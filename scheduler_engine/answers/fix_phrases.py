@@ -27,7 +27,8 @@ def sentence(fix: Fix) -> str:
 
 
 def _in_words(item: Change) -> str:
-    values = wording.written(dict(item.values))
+    plain = dict(item.values)
+    values = {**wording.written(plain), "count": plain.get("count")}
     makes_again = item.kind == "delete" and "owner" in values
     return say("fixes.delete-owned", **values) if makes_again else say(f"fixes.{item.kind}", **values)
 

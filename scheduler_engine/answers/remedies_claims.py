@@ -141,5 +141,6 @@ def without_resource_claims(simulation: Simulation, pod: Pod) -> Iterator[Change
         for index, container in enumerate(pod.spec.get(field) or ()):
             if (container.get("resources") or {}).get("claims"):
                 edits.append(Edit("Pod", pod.key, "set", ("spec", field, str(index), "resources", "claims")))
-    names = ", ".join(str(item.get("name")) for item in pod.spec.get("resourceClaims") or ())
-    yield change("resource-claims", edits, claims=names)
+    listed = pod.spec.get("resourceClaims") or ()
+    names = ", ".join(str(item.get("resourceClaimName") or item.get("name")) for item in listed)
+    yield change("resource-claims", edits, claims=names, count=len(listed))

@@ -13,7 +13,7 @@ from scheduler_engine.api.devices import FINALIZER, ResourceClaim
 from scheduler_engine.apiserver.errors import ApiError
 from scheduler_engine.simulation import Simulation
 from scheduler_engine.testing import PodBuilder, make_node, make_pod
-from scheduler_engine.trace.events import EventRecorded
+from scheduler_engine.trace.events import CycleFinished, EventRecorded
 
 Data = dict[str, Any]
 
@@ -133,6 +133,50 @@ def test_a_pod_put_on_a_node_by_hand_uses_the_devices_that_its_claim_has() -> No
     simulation = cluster(made("ResourceClaim", "shared", wanting()), sharing("p"), sharing("q").node("n"))
     [claim] = claims(simulation)
     assert {consumer["name"] for consumer in claim.status["reservedFor"]} == {"p", "q"}
+
+
+def reserved(claim: Data) -> Simulation:
+    """Return a simulation in which a pod with this claim is about to be bound."""
+    simulation = Simulation(seed=1)
+    simulation.execute(commands.Apply((make_node("n").obj(), CLASS, offered("n", 1), claim, sharing("p").obj())))
+    while not simulation.scheduler.pending_claims:
+        simulation.execute(commands.Stage())
+    return simulation
+
+
+def test_a_claim_that_is_made_again_meanwhile_gets_the_devices() -> None:
+    shared = made("ResourceClaim", "shared", wanting())
+    simulation = reserved(shared)
+    [old] = claims(simulation)
+    simulation.execute(commands.Delete("ResourceClaim", "default/shared"))
+    simulation.execute(commands.Apply((shared,)))
+    simulation.execute(commands.Run())
+    [claim] = claims(simulation)
+    assert claim.uid != old.uid
+    assert (claim.allocation is not None, claim.metadata["finalizers"]) == (True, [FINALIZER])
+    assert [consumer["name"] for consumer in claim.consumers] == ["p"]
+    assert place(simulation, "p") == "n"
+    assert not simulation.scheduler.pending_claims
+
+
+MISSING = 'resourceclaims.resource.k8s.io "shared" not found'
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "adds"), [([], "finalizer"), ([FINALIZER], "allocation and reservation")], ids=["without", "with"]
+)
+def test_a_claim_that_is_gone_fails_what_is_written_first(finalizers: list[str], adds: str) -> None:
+    shared = made("ResourceClaim", "shared", wanting())
+    shared["metadata"]["finalizers"] = finalizers
+    simulation = reserved(shared)
+    simulation.api.patch("ResourceClaim", "default/shared", {"metadata": {"finalizers": None}})
+    simulation.execute(commands.Delete("ResourceClaim", "default/shared"))
+    simulation.execute(commands.Run())
+    found = simulation.api.pod("default/p")
+    assert found is not None
+    problem = f"add {adds} to claim default/shared: {MISSING}"
+    [ended] = [item.event for item in simulation.recorder.entries if isinstance(item.event, CycleFinished)][:1]
+    assert ended.message == f'running PreBind plugin "DynamicResources": {problem}'
 
 
 def test_a_claim_has_at_most_256_users() -> None:

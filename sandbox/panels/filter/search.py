@@ -25,6 +25,7 @@ FITS = 2.0
 TITLES = {
     "taken": "search.takes",
     "given-back": "search.gives-back",
+    "held": "search.has-already",
     "in-use": "search.in-use",
     "selector": "search.not-selected",
     "constraint": "search.does-not-match",
@@ -54,9 +55,7 @@ def _start(facts: SearchFacts) -> dict[str, Any]:
 
 def _step(facts: SearchFacts, step: SearchStep) -> dict[str, Any]:
     name = _short(facts.devices[step.device])
-    own = step.outcome == "in-use" and step.device in step.held
-    title = say("search.has-already" if own else TITLES[step.outcome], device=name)
-    sign = SIGNS.get(step.outcome, "no")
+    title, sign = say(TITLES[step.outcome], device=name), SIGNS.get(step.outcome, "no")
     return _frame(facts, title, step.held, wording.lines_of((step.said,)), step.device, sign)
 
 

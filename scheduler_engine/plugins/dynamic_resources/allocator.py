@@ -63,8 +63,9 @@ class _TooManyResults(Exception):
 
 @record(frozen=True, slots=True)
 class Tried:
-    """A device that the search looked at for a request. ``outcome``: ``taken``, ``given-back``, ``in-use``,
-    ``selector`` (``expression`` is false), ``constraint`` (over ``attribute``).
+    """A device that the search looked at for a request. ``outcome``: ``taken``, ``given-back``, ``held`` (by the
+    search itself), ``in-use`` (by another claim), ``selector`` (``expression`` is false), ``constraint`` (over
+    ``attribute``).
     """
 
     claim: str
@@ -317,7 +318,7 @@ class _Search:
     def _try(self, place: Place, wanted: Wanted, device: Device, position: int, number: int) -> bool:
         self._spend(LOOK)
         if self._is_used(place[0], wanted, device):
-            self._note_tried(place, wanted, device, "in-use")
+            self._note_tried(place, wanted, device, "in-use" if device.id in self.allocator.allocated else "held")
             return False
         if not self._matches(place, wanted, device) or not self._take(place, wanted, device, must=False):
             return False
@@ -356,7 +357,7 @@ class _Search:
         self._spend(TRY)
         claim, results = place[0], self.results[place[0]]
         if self._is_used(claim, wanted, device):
-            self._note_tried(place, wanted, device, "in-use")
+            self._note_tried(place, wanted, device, "in-use" if device.id in self.allocator.allocated else "held")
             return False
         for number, constraint in enumerate(results.constraints):
             if constraint.add(wanted, device):

@@ -15,8 +15,6 @@ from scheduler_engine.plugins.dynamic_resources.claims import ClaimProblem
 
 MOST_TRIED = 40
 """The most devices that are listed. A search may try many more."""
-LAST_WORDS = ("taken", "given-back", "in-use", "selector", "constraint")
-"""Outcomes of ``Tried``."""
 
 
 def refusal_facts(pod: Pod, problem: ClaimProblem) -> Facts:
@@ -96,16 +94,14 @@ def _steps(
             held.append(place)
         elif item.outcome == "given-back":
             held.remove(place)
-        own = item.outcome == "in-use" and place in held
-        said = _outcome(item, devices[item.device], "devices.tried-held" if own else "")
-        yield SearchStep(place, item.outcome, said, tuple(held))
+        yield SearchStep(place, item.outcome, _outcome(item, devices[item.device]), tuple(held))
 
 
 def reserve_facts(pod: Pod, allocations: Mapping[str, Mapping[str, Any]]) -> Facts:
     """Explain Reserve. ``allocations``: name of a claim → what it gets."""
     results = [result for item in allocations.values() for result in results_of(item)]
     watched = bool(results) and all(result.get("adminAccess") for result in results)
-    row = "nothing-to-set-aside" if not allocations else "watched" if watched else "set-aside"
+    row = "nothing-to-set-aside" if not results else "watched" if watched else "set-aside"
     return Facts(
         fact(f"devices.{row}", True, pod=Keys((pod.key,))),
         tuple(row for name, item in allocations.items() for row in _got(name, item)),
@@ -124,8 +120,15 @@ def _got(claim: str, allocation: Mapping[str, Any]) -> Iterator[Fact]:
 def pre_bind_facts(pod: Pod, claims: Sequence[ResourceClaim]) -> Facts:
     """Explain PreBind. ``claims``: as they were written."""
     says = fact("devices.written" if claims else "devices.nothing-to-write", True, pod=Keys((pod.key,)))
-    named = (fact("devices.has-and-serves", claim=item.name, devices=_named(item.allocation or {})) for item in claims)
-    return Facts(says, tuple(named))
+    return Facts(says, tuple(_serves(item.name, _named(item.allocation or {})) for item in claims))
+
+
+def _serves(claim: str, devices: Keys) -> Fact:
+    return fact("devices.has-and-serves", claim=claim, devices=devices) if devices else _has_none(claim)
+
+
+def _has_none(claim: str) -> Fact:
+    return fact("devices.has-none", True, claim=claim)
 
 
 def is_away(claim: ResourceClaim, node: Node) -> bool:
@@ -139,6 +142,8 @@ def _named(allocation: Mapping[str, Any]) -> Keys:
 
 def _held(claim: ResourceClaim, node: Node) -> Fact:
     away = is_away(claim, node)
+    if not results_of(claim.allocation or {}):
+        return _has_none(claim.name)
     row = "held-elsewhere" if away else "held-here"
     return fact(f"devices.{row}", not away, claim=claim.name, node=node.name, devices=_named(claim.allocation or {}))
 
@@ -163,8 +168,8 @@ def _tried(tried: Sequence[Tried], devices: Mapping[DeviceId, Device]) -> Iterat
     for item in tried:
         key = (item.claim, item.request, item.device)
         held = last.get(key)
-        # That a device was given back says more than that it was in use by the search itself.
-        if held is None or not (item.outcome == "in-use" and held.outcome == "given-back"):
+        # Any other outcome says more than that the search itself had the device.
+        if held is None or item.outcome != "held":
             last[key] = item
     for item in [*last.values()][:MOST_TRIED]:
         yield _outcome(item, devices.get(item.device))
@@ -172,11 +177,11 @@ def _tried(tried: Sequence[Tried], devices: Mapping[DeviceId, Device]) -> Iterat
         yield fact("devices.more-tried", count=len(last) - MOST_TRIED)
 
 
-def _outcome(item: Tried, device: Device | None, row: str = "") -> Fact:
+def _outcome(item: Tried, device: Device | None) -> Fact:
     values = _values_in(item.expression, device) if item.expression and device is not None else ()
     differing = AllOf(f"{_shown(value)}" for _, value in item.values)
     return fact(
-        row or (f"devices.tried-{item.outcome}" if not item.class_name else "devices.tried-class-selector"),
+        f"devices.tried-{item.outcome}" if not item.class_name else "devices.tried-class-selector",
         False if item.outcome != "taken" else None,
         claim=item.claim.rpartition("/")[2],
         request=item.request,

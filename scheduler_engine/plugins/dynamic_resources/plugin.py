@@ -334,32 +334,38 @@ class DynamicResources(Plugin):
                 self.handle.scheduler.pending_claims.pop(claim.uid, None)
 
     def _written(self, pod: Pod, claim: ResourceClaim, allocation: dict[str, Any] | None) -> ResourceClaim:
+        """Write first the finalizer, then all else. A claim that was deleted and made again is written like any other:
+        upstream gets the latest claim of that name after a conflict.
+        """
         key = claim.key
-        latest = self._latest(key)
-        if latest.uid != claim.uid or latest.terminating:
+        adds = "add reservation" if allocation is None else "add allocation and reservation"
+        latest = self.handle.objects.get("ResourceClaim", key)
+        if not isinstance(latest, ResourceClaim):
+            first = adds if allocation is None or FINALIZER in _finalizers(claim) else "add finalizer"
+            raise PluginError(f'{first} to claim {key}: resourceclaims.resource.k8s.io "{claim.name}" not found')
+        if latest.terminating:
             raise PluginError(f"claim {key} got deleted in the meantime")
-        status: dict[str, Any] = {}
-        if allocation is not None:
-            if latest.allocation is not None:
-                raise PluginError(f"claim {key} got allocated elsewhere in the meantime")
-            finalizers = latest.metadata.get("finalizers") or []
-            if FINALIZER not in finalizers:
-                self.handle.api.patch("ResourceClaim", key, {"metadata": {"finalizers": [*finalizers, FINALIZER]}})
-            status["allocation"] = allocation
-        consumer = {"resource": "pods", "name": pod.name, "uid": pod.uid}
-        status["reservedFor"] = [*latest.consumers, consumer]
-        try:
-            self.handle.api.patch("ResourceClaim", key, {"status": status})
-        except ApiError as refusal:
-            raise PluginError(f"add reservation to claim {key}: {refusal.message}") from None
-        return self._latest(key)
+        if allocation is not None and latest.allocation is not None:
+            raise PluginError(f"claim {key} got allocated elsewhere in the meantime")
+        if allocation is not None and FINALIZER not in _finalizers(latest):
+            finalizers = [*_finalizers(latest), FINALIZER]
+            self._patch(key, {"metadata": {"finalizers": finalizers}}, "add finalizer")
+        users = [*latest.consumers, {"resource": "pods", "name": pod.name, "uid": pod.uid}]
+        status = {"reservedFor": users} if allocation is None else {"allocation": allocation, "reservedFor": users}
+        self._patch(key, {"status": status}, adds)
+        written = self.handle.objects.get("ResourceClaim", key)
+        assert isinstance(written, ResourceClaim)
+        return written
 
-    def _latest(self, key: str) -> ResourceClaim:
-        found = self.handle.objects.get("ResourceClaim", key)
-        if not isinstance(found, ResourceClaim):
-            text = f'resourceclaims.resource.k8s.io "{key.rpartition("/")[2]}" not found'
-            raise PluginError(f"add reservation to claim {key}: {text}")
-        return found
+    def _patch(self, key: str, changes: dict[str, Any], adds: str) -> None:
+        try:
+            self.handle.api.patch("ResourceClaim", key, changes)
+        except ApiError as refusal:
+            raise PluginError(f"{adds} to claim {key}: {refusal.message}") from None
+
+
+def _finalizers(claim: ResourceClaim) -> list[str]:
+    return claim.metadata.get("finalizers") or []
 
 
 class Found(NamedTuple):

@@ -363,7 +363,7 @@ CASES = {
     "a resource claim": Case(
         make_pod("p").spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "a-gpu"}]),
         [node("n")],
-        {("resource-claims",): "Remove the resource claims gpu. Then n passes."},
+        {("resource-claims",): "Remove the resource claim a-gpu from the pod. Then n passes."},
     ),
     "devices that a less important pod has": Case(
         claiming("p", "gpu"),
@@ -376,7 +376,7 @@ CASES = {
         ],
         {
             ("delete",): "Delete v on n. Then n passes.",
-            ("resource-claims",): "Remove the resource claims it. Then n passes.",
+            ("resource-claims",): "Remove the resource claim it from the pod. Then n passes.",
         },
     ),
     "a full node": Case(

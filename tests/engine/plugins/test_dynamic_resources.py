@@ -552,6 +552,26 @@ def test_facts_name_every_device_that_was_tried_and_what_was_against_it() -> Non
     ]
 
 
+def test_what_the_search_has_itself_is_not_said_to_be_of_another_claim() -> None:
+    case = Case(device_class(), offered("n1", {"name": "only"}, nodeName="n1"), claim(wanting("a"), wanting("b")))
+    assert case.told()[3:] == [
+        "gpus, a | tried n1/only | but then something else was missing",
+        "gpus, b | not n1/only | the search has taken it already",
+    ]
+
+
+def test_a_claim_that_asks_for_no_devices_has_none() -> None:
+    nothing = made("ResourceClaim", "gpus", spec={"devices": {"requests": []}})
+    case = Case(device_class(), offered("n1", {"name": "x"}, nodeName="n1"), nothing)
+    assert case.told() == ["n1 has the devices that p claims."]
+    state = case.state
+    case.plugin.reserve(state, CLAIMING, "n1")
+    assert case.plugin.explain_reserve(state, CLAIMING, "n1").says.key == "devices.nothing-to-set-aside"
+    case.plugin.pre_bind(state, CLAIMING, "n1")
+    lines = wording.lines_of(case.plugin.explain_pre_bind(state, CLAIMING, "n1").shown)
+    assert [line.formula for line in lines] == ["asks for no devices, and has none"]
+
+
 def of_model(name: str, model: str) -> dict[str, Any]:
     return {"name": name, "attributes": {"model": {"string": model}}}
 
@@ -568,13 +588,13 @@ def test_a_search_is_told_step_by_step_with_what_it_has_at_that_time() -> None:
     assert [line.formula for line in wording.lines_of(found.needs)] == ["needs 2 devices of class any"]
     assert [(found.devices[step.device], step.outcome, step.held) for step in found.steps] == [
         ("s/a", "taken", (0,)),
-        ("s/a", "in-use", (0,)),
+        ("s/a", "held", (0,)),
         ("s/b", "constraint", (0,)),
         ("s/c", "constraint", (0,)),
         ("s/a", "given-back", ()),
         ("s/b", "taken", (1,)),
         ("s/a", "constraint", (1,)),
-        ("s/b", "in-use", (1,)),
+        ("s/b", "held", (1,)),
         ("s/c", "taken", (1, 2)),
     ]
     assert found.facts == case.plugin.explain_filter(case.state, CLAIMING, NODES[0])

@@ -330,7 +330,7 @@ def _gated(world: World, queued: Queued) -> dict[str, Any]:
     plugin = queued.move.gating_plugin
     blocking = [row for row in devices.claims(world, pod.pod) if row.blocks] if pod and plugin == OF_CLAIMS else []
     if gates:
-        detail = say("queues.gate", gates=listed(gates, 2))
+        detail = say("queues.gate", gates=listed(gates, 2), count=len(gates))
     elif blocking:
         detail = say("queues.claim", name=blocking[0].name or blocking[0].entry, state=blocking[0].state)
     else:

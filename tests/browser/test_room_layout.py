@@ -97,8 +97,8 @@ ON_BEAMER = """least => {
   const asked = document.querySelector('#asked');
   if (asked.scrollHeight > asked.clientHeight + 1) faults.push(`the question scrolls: ${asked.scrollHeight}`);
   for (const bar of document.querySelectorAll('#asked .bars-q li')) {
-    const below = box(bar.querySelector('.bars-l')).top >= box(bar.querySelector('meter')).bottom;
-    if (!below) faults.push('a name is not below its bar');
+    const above = box(bar.querySelector('.bars-l')).bottom <= box(bar.querySelector('meter')).top;
+    if (!above) faults.push('a name is not above its bar');
   }
   if (box(document.querySelector('iframe')).width < innerWidth * 0.6) faults.push('the workbench is too narrow');
   return faults;

@@ -12,6 +12,7 @@ PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python
 
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml --extra sandbox
 
@@ -27,7 +28,7 @@ run: .venv/installed ## Serve the site on http://127.0.0.1:8000/ (PORT=8123 make
 	@exec $(BIN)/python -m sandbox.server --prepare --bind $(HOST) --port $(PORT)
 
 test: venv ## Run all tests, or some: make test ARGS='-k queue'
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(PYTEST) $(ARGS)
 
 lint: venv ## Check style and formatting
 	$(BIN)/ruff check .
@@ -50,7 +51,7 @@ screens: venv ## Photograph and measure every page and state into var/screens, o
 	$(BIN)/python -m tests.screens $(ARGS)
 
 thorough: venv ## Try all random cases of the engine, and 100 histories of each kind (HYPOTHESIS_EXAMPLES=2000 make thorough: 2000)
-	HYPOTHESIS_EXAMPLES=$${HYPOTHESIS_EXAMPLES:-100} $(BIN)/python -m pytest --numprocesses auto tests/engine tests/sandbox/panels $(ARGS)
+	HYPOTHESIS_EXAMPLES=$${HYPOTHESIS_EXAMPLES:-100} $(PYTEST) tests/engine tests/sandbox/panels $(ARGS)
 
 bench: venv ## Measure the engine beside the last release's figures, or some rows: make bench ARGS='--only preemption'
 	$(BIN)/python -m tests.bench $(ARGS)

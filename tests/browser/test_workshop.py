@@ -88,7 +88,8 @@ def workbench(page: Page | FrameLocator) -> FrameLocator:
 
 
 def looks_inactive(button: Locator) -> bool:
-    return bool(button.evaluate("button => getComputedStyle(button).cursor === 'not-allowed'"))
+    cursor, background = button.evaluate("b => ['cursor', 'backgroundColor'].map(name => getComputedStyle(b)[name])")
+    return (cursor, background) == ("not-allowed", "rgba(0, 0, 0, 0)")
 
 
 def row(board: Page, name: str) -> str:

@@ -14,9 +14,10 @@ from scheduler_engine.lesson import daily as lesson_daily
 from scheduler_engine.lesson import problems_of
 from scheduler_engine.lesson.daily import MOST_DRAWS, PROBLEMS, daily, daily_text, name_of, seed_of
 from scheduler_engine.lesson.loading import read_lesson
+from tests.engine.histories import some
 
 FIRST = date(2026, 1, 1)
-DAYS = [FIRST + timedelta(days=number) for number in range(32)]
+DAYS = [FIRST + timedelta(days=number) for number in some(range(60), 32)]
 WORDS = 90
 
 

@@ -22,9 +22,9 @@ LATER = VERSIONS[1:]
 @pytest.mark.parametrize("kubernetes", LATER)
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_the_fast_path_decides_as_the_plain_one(history: History, kubernetes: str) -> None:
-    found = [differs(seed, seed % 3 == 0, history, IN_VERSIONS, kubernetes) for seed in some(range(8), 4)]
+    found = [differs(seed, seed % 3 == 0, history, IN_VERSIONS, kubernetes) for seed in range(8)]
     assert [seed for seed, (wrong, _) in enumerate(found) if wrong] == []
-    assert sum(decisions for _, decisions in found) > 2 * len(found)
+    assert sum(decisions for _, decisions in found) > 25
 
 
 @pytest.mark.parametrize("kubernetes", LATER)
@@ -75,6 +75,6 @@ def upgraded(history: History) -> History:
 
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_the_fast_path_follows_a_changed_version_as_the_plain_one(history: History) -> None:
-    found = [differs(seed, seed % 3 == 0, upgraded(history), IN_VERSIONS) for seed in some(range(8), 4)]
+    found = [differs(seed, seed % 3 == 0, upgraded(history), IN_VERSIONS) for seed in range(8)]
     assert [seed for seed, (wrong, _) in enumerate(found) if wrong] == []
-    assert sum(decisions for _, decisions in found) > 2 * len(found)
+    assert sum(decisions for _, decisions in found) > 25

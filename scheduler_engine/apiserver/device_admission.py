@@ -9,8 +9,10 @@ from typing import Any, Protocol
 
 from scheduler_engine.api.devices import device_of, results_of
 from scheduler_engine.api.objects import KubeObject, merge
-from scheduler_engine.api.validation.devices import reservation_rules
+from scheduler_engine.api.validation.devices import claim_status
+from scheduler_engine.api.validation.problems import in_version
 from scheduler_engine.apiserver.errors import invalid
+from scheduler_engine.versions import Rules
 
 Manifest = dict[str, Any]
 ADMIN_LABEL = "resource.kubernetes.io/admin-access"
@@ -22,11 +24,12 @@ class Reader(Protocol):
     def get(self, kind: str, key: str) -> KubeObject | None: ...
 
 
-def check_users(claim: Manifest) -> None:
-    """Raise ApiError if a claim for devices cannot have the users that its status names."""
-    status = claim.get("status") or {}
-    for problem in reservation_rules(status.get("reservedFor") or (), status.get("allocation") is not None):
-        raise _invalid(claim, f"{problem.path}: {problem.message}")
+def check_status(old: Manifest, new: Manifest, rules: Rules) -> None:
+    """Raise ApiError if a claim cannot have these devices, or these users."""
+    errors = in_version(claim_status(old.get("status") or {}, new), rules)
+    problems = [f"{error.path}: {error.message}" for error in errors]
+    if problems:
+        raise _invalid(new, problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
 
 
 def admin_access(manifest: Manifest, objects: Reader) -> Manifest:

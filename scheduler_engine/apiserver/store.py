@@ -17,7 +17,7 @@ from scheduler_engine.api.scheme import KINDS
 from scheduler_engine.apiserver import lifecycle
 from scheduler_engine.apiserver.admission import admit, check_deletable
 from scheduler_engine.apiserver.change_log import ChangeLog
-from scheduler_engine.apiserver.device_admission import admin_status, check_users
+from scheduler_engine.apiserver.device_admission import admin_status, check_status
 from scheduler_engine.apiserver.errors import ApiError, already_exists, conflict, forbidden, not_found
 from scheduler_engine.apiserver.pod_index import PodIndex
 from scheduler_engine.apiserver.volume_index import CLAIM, VOLUME, VolumeIndex
@@ -198,13 +198,13 @@ class ApiServer:
     def patch(self, kind: str, key: str, changes: Mapping[str, Any]) -> None:
         """Merge ``changes`` into an object; None deletes a field. Do nothing if nothing differs. Raises ApiError.
 
-        These changes come from the engine's own components. Only who uses a claim, and admin access, is checked.
+        These changes come from the engine's own components. Only the status of a claim for devices is checked.
         """
         old = self.existing(kind, key)
         new = merge(old.manifest, changes)
         if new != old.manifest:
             if kind == "ResourceClaim":
-                check_users(new)
+                check_status(old.manifest, new, self.rules)
                 admin_status(new, self)
             self._replace(kind, key, old, new)
 

@@ -159,6 +159,24 @@ def test_a_claim_that_is_made_again_meanwhile_gets_the_devices() -> None:
     assert not simulation.scheduler.pending_claims
 
 
+def test_a_claim_that_is_made_again_with_other_requests_cannot_get_the_devices() -> None:
+    simulation = reserved(made("ResourceClaim", "shared", wanting()))
+    simulation.execute(commands.Delete("ResourceClaim", "default/shared"))
+    other = {"devices": {"requests": [{"name": "nic", "exactly": {"deviceClassName": "gpus"}}]}}
+    simulation.execute(commands.Apply((made("ResourceClaim", "shared", other),)))
+    simulation.execute(commands.Run())
+    path = "status.allocation.devices.results[0].request"
+    text = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+    problem = f'ResourceClaim.resource.k8s.io "shared" is invalid: {path}: Invalid value: "gpu": {text}'
+    assert first_message(simulation) == f"add allocation and reservation to claim default/shared: {problem}"
+
+
+def first_message(simulation: Simulation) -> str:
+    """Return the error with which PreBind ended the first attempt."""
+    ended = [item.event for item in simulation.recorder.entries if isinstance(item.event, CycleFinished)]
+    return ended[0].message.removeprefix('running PreBind plugin "DynamicResources": ')
+
+
 MISSING = 'resourceclaims.resource.k8s.io "shared" not found'
 
 
@@ -172,11 +190,7 @@ def test_a_claim_that_is_gone_fails_what_is_written_first(finalizers: list[str],
     simulation.api.patch("ResourceClaim", "default/shared", {"metadata": {"finalizers": None}})
     simulation.execute(commands.Delete("ResourceClaim", "default/shared"))
     simulation.execute(commands.Run())
-    found = simulation.api.pod("default/p")
-    assert found is not None
-    problem = f"add {adds} to claim default/shared: {MISSING}"
-    [ended] = [item.event for item in simulation.recorder.entries if isinstance(item.event, CycleFinished)][:1]
-    assert ended.message == f'running PreBind plugin "DynamicResources": {problem}'
+    assert first_message(simulation) == f"add {adds} to claim default/shared: {MISSING}"
 
 
 def test_a_claim_has_at_most_256_users() -> None:

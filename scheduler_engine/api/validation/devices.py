@@ -65,7 +65,7 @@ def claim_update(old: Data, new: Data) -> Errors:
     yield from until("newer_texts: claim-specs", _claim_spec(new.get("spec") or {}, "spec"))
     yield from metadata_update(old, new)
     yield from _unchanged(old, new, "ResourceClaimSpec")
-    yield from _claim_status(old.get("status") or {}, new)
+    yield from claim_status(old.get("status") or {}, new)
 
 
 def template_rules(template: Data) -> Errors:
@@ -178,10 +178,11 @@ def _reference(known: Mapping[str, None]) -> Rule:
 # --- the status of a claim --------------------------------------------------------------------------------------------
 
 
-def _claim_status(held: Data, claim: Data) -> Errors:
+def claim_status(held: Data, claim: Data) -> Errors:
+    """Check the status of a claim. ``held``: the status that it replaces."""
     status, path = claim.get("status") or {}, "status"
     consumers, allocation = status.get("reservedFor") or (), status.get("allocation")
-    yield from reservation_rules(consumers, allocation is not None)
+    yield from _reservations(consumers, allocation is not None)
     terminating = (claim.get("metadata") or {}).get("deletionTimestamp")
     if (
         allocation is not None
@@ -199,8 +200,7 @@ def _claim_status(held: Data, claim: Data) -> Errors:
         yield invalid(f"{path}.allocation", allocation, IMMUTABLE)
 
 
-def reservation_rules(consumers: Sequence[Data], allocated: bool) -> Errors:
-    """Check who uses a claim. ``allocated``: it has devices."""
+def _reservations(consumers: Sequence[Data], allocated: bool) -> Errors:
     path = "status.reservedFor"
     yield from listed(consumers, path, _consumer, MOST_CONSUMERS, "uid")
     if consumers and not allocated:

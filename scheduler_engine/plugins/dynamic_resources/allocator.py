@@ -317,8 +317,8 @@ class _Search:
 
     def _try(self, place: Place, wanted: Wanted, device: Device, position: int, number: int) -> bool:
         self._spend(LOOK)
-        if self._is_used(place[0], wanted, device):
-            self._note_tried(place, wanted, device, "in-use" if device.id in self.allocator.allocated else "held")
+        if used := self._used(place[0], wanted, device):
+            self._note_tried(place, wanted, device, used)
             return False
         if not self._matches(place, wanted, device) or not self._take(place, wanted, device, must=False):
             return False
@@ -348,16 +348,20 @@ class _Search:
                 self._give_back(place, wanted, device)
         return done
 
-    def _is_used(self, claim: int, wanted: Wanted, device: Device) -> bool:
-        """Return True if the device is not free. With admin access it only must not be in the same claim twice."""
+    def _used(self, claim: int, wanted: Wanted, device: Device) -> str:
+        """Return ``in-use`` or ``held``, as in ``Tried``, "" = free. With admin access the device only must not be in
+        the same claim twice.
+        """
         users = self.in_use.get(device.id, ())
-        return claim in users if wanted.admin_access else bool(users) or device.id in self.allocator.allocated
+        if not wanted.admin_access and device.id in self.allocator.allocated:
+            return "in-use"
+        return "held" if users and (claim in users or not wanted.admin_access) else ""
 
     def _take(self, place: Place, wanted: Wanted, device: Device, must: bool) -> bool:
         self._spend(TRY)
         claim, results = place[0], self.results[place[0]]
-        if self._is_used(claim, wanted, device):
-            self._note_tried(place, wanted, device, "in-use" if device.id in self.allocator.allocated else "held")
+        if used := self._used(claim, wanted, device):
+            self._note_tried(place, wanted, device, used)
             return False
         for number, constraint in enumerate(results.constraints):
             if constraint.add(wanted, device):

@@ -120,15 +120,15 @@ def _got(claim: str, allocation: Mapping[str, Any]) -> Iterator[Fact]:
 def pre_bind_facts(pod: Pod, claims: Sequence[ResourceClaim]) -> Facts:
     """Explain PreBind. ``claims``: as they were written."""
     says = fact("devices.written" if claims else "devices.nothing-to-write", True, pod=Keys((pod.key,)))
-    return Facts(says, tuple(_serves(item.name, _named(item.allocation or {})) for item in claims))
+    return Facts(says, tuple(_has("has-and-serves", None, claim) for claim in claims))
 
 
-def _serves(claim: str, devices: Keys) -> Fact:
-    return fact("devices.has-and-serves", claim=claim, devices=devices) if devices else _has_none(claim)
-
-
-def _has_none(claim: str) -> Fact:
-    return fact("devices.has-none", True, claim=claim)
+def _has(row: str, holds: bool | None, claim: ResourceClaim, **values: str) -> Fact:
+    """Return the fact that a claim has devices, or another one if it asks for none."""
+    devices = _named(claim.allocation or {})
+    if not devices:
+        return fact("devices.has-none", holds, claim=claim.name)
+    return fact(f"devices.{row}", holds, claim=claim.name, devices=devices, **values)
 
 
 def is_away(claim: ResourceClaim, node: Node) -> bool:
@@ -142,10 +142,7 @@ def _named(allocation: Mapping[str, Any]) -> Keys:
 
 def _held(claim: ResourceClaim, node: Node) -> Fact:
     away = is_away(claim, node)
-    if not results_of(claim.allocation or {}):
-        return _has_none(claim.name)
-    row = "held-elsewhere" if away else "held-here"
-    return fact(f"devices.{row}", not away, claim=claim.name, node=node.name, devices=_named(claim.allocation or {}))
+    return _has("held-elsewhere" if away else "held-here", not away, claim, node=node.name)
 
 
 def _needs(claim: ResourceClaim) -> Iterator[Fact]:

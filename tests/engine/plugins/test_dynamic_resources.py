@@ -345,8 +345,7 @@ def test_what_is_an_error(objects: list[KubeObject], text: str) -> None:
     assert str(caught.value) == text
 
 
-def test_a_hopeless_search_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocator, "MOST_WORK", allocator.MOST_WORK // 20)
+def test_a_hopeless_search_ends() -> None:
     devices = [{"name": f"x{n}", "attributes": {"n": {"int": n}}} for n in range(24)]
     constraint = {"constraints": [{"matchAttribute": "d/n", "requests": ["last"]}]}
     wanted = claim(wanting("first", count=12), wanting("last", count=2), devices=constraint)

@@ -100,7 +100,8 @@ def winner(window: Window, question: Question) -> Answer | Why:
     chosen = attempt.selected
     if chosen is None:
         message = attempt.finished.message if attempt.finished else ""
-        return Why("no-node", {"pod": question.pod, "message": message})
+        nominated = attempt.post_filter.nominated_node if attempt.post_filter else ""
+        return Why("no-node", {"pod": question.pod, "message": message, "nominated": nominated})
     why = {node: Why("total", {"total": total}) for node, total in attempt.totals.items()}
     left = tuple(node for node in window.offered(question, nodes) if node not in why)
     why |= _verdicts(window, attempt, left)

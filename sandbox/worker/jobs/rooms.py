@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from sandbox.panels.model.state import by_priority
 from sandbox.storage.records import Position
-from sandbox.words.amounts import short_name
 from sandbox.words.say import say
 from sandbox.worker.job import reading
 from sandbox.worker.lessons.wording import reason_text
@@ -86,7 +85,7 @@ def room_outcome(
     question = Question(kind, pod=pod, at=KINDS[kind].at)
     judged = judge(question, since, Sight(live.simulation.recorder, lambda _: run))
     if judged.none is not None and judged.none.key == "no-node":
-        return Outcome((NO_NODE,), {NO_NODE: _why_none(run, pod, judged.none.values["message"])})
+        return Outcome((NO_NODE,), {NO_NODE: reason_text(judged.none)})
     if judged.none is not None:
         raise Rejected(reason_text(judged.none))
     answer = judged.answer
@@ -95,12 +94,3 @@ def room_outcome(
         return None
     reasons = {choice: reason_text(why) for choice, why in answer.why.items()}
     return Outcome(answer.right, reasons | ({"": reason_text(answer.nobody)} if answer.nobody else {}))
-
-
-def _why_none(run: RunView, pod: str, message: str) -> str:
-    """Return the message of an attempt that chose no node, and where it nominated the pod."""
-    ended = (item for item in run.own_attempts(pod) if item.finished is not None and item.finished.message == message)
-    tried = next((item.post_filter for item in ended), None)
-    if tried is None or not tried.nominated_node:
-        return message
-    return say("room.nominated-only", message=message, pod=short_name(pod), node=tried.nominated_node)

@@ -106,6 +106,13 @@ def _refused(values: Mapping[str, Any]) -> str:
     return say("reveal.because-sum", text=text, because=said, sum=total) if total else f"{text} {said}"
 
 
+def _no_node(values: Mapping[str, Any]) -> str:
+    pod, message, node = short_name(values["pod"]), values["message"], values["nominated"]
+    if node:
+        return say("reveal.no-node-yet", pod=pod, message=message, node=node)
+    return say("reveal.no-node", pod=pod, message=message).rstrip()
+
+
 def _about(key: str, values: Mapping[str, Any]) -> str:
     """Return a sentence with the short name of a pod."""
     return say(key, **{**values, "pod": short_name(values["pod"])})
@@ -128,7 +135,7 @@ WORDED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "moved": _moved,
     "narrowed": lambda values: say("reveal.narrowed"),
     "no-attempt": lambda values: say("reveal.no-attempt", pod=short_name(values["pod"])),
-    "no-node": lambda values: say("reveal.no-node", pod=short_name(values["pod"]), message=values["message"]).rstrip(),
+    "no-node": _no_node,
     "nominated-first": lambda values: say("reveal.nominated-first", node=values["node"]),
     "nobody-asked": lambda values: say("reveal.nobody-asked"),
     "nobody-fits": lambda values: say("reveal.nobody-fits"),

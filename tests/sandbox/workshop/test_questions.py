@@ -158,8 +158,8 @@ def test_the_scheduler_answers_a_prediction(crowded: Person, joined: Joined, ste
     assert by_choice["no node"].right
     assert by_choice["no node"].count == 1
     assert "0/8 nodes are available" in by_choice["no node"].why
-    nominated = "Preemption nominates payments-1 to node-b3, but this attempt ends without a node."
-    assert by_choice["no node"].why.endswith(nominated)
+    assert by_choice["no node"].why.startswith("payments-1 got no node in this attempt. 0/8")
+    assert by_choice["no node"].why.endswith("Preemption nominated it to node-b3.")
     assert "You were right" in page_of(ada)
 
 

@@ -225,6 +225,17 @@ def test_an_impossible_part_sets_the_sandbox_and_saves_what_was_done() -> None:
     assert "so it was set up for you" not in learner.html()
 
 
+def test_after_a_skipped_task_the_sandbox_is_as_its_solution_leaves_it() -> None:
+    """The last part tells of three running pods and a node without its taint, but checks neither."""
+    learner = Learner(Client().post("/new/", {"lesson": "a-lesson-in-a-terminal"})["Location"])
+    for number in range(1, 5):
+        assert learner.do("lesson/turn", part=number) == 204
+    assert "so it was set up for you" in learner.html()
+    cluster = learner.client.get(f"{learner.path}panel/cluster/").content.decode()
+    assert len({*re.findall(r"default/shop-[a-z0-9-]+", cluster)}) == 3
+    assert "repair" not in cluster
+
+
 def test_the_part_opens_after_the_sandbox_was_set(monkeypatch: pytest.MonkeyPatch) -> None:
     learner = Learner(Client().post("/new/", {"lesson": "backoff"})["Location"])
     for number in range(1, 4):

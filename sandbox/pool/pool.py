@@ -16,7 +16,7 @@ from collections import OrderedDict, deque
 from contextlib import nullcontext
 from functools import partial
 from itertools import count
-from threading import Event, RLock, Thread, Timer
+from threading import Event, RLock, Thread
 from typing import Any
 from uuid import UUID
 
@@ -75,6 +75,8 @@ STARTING_SECONDS = 60.0
 """How long the first callers wait for the workers to start, however busy the machine is."""
 STOPPING_SECONDS = 3.0
 """How long a worker may take to stop a job before it is killed."""
+SIGNAL_SECONDS = 0.1
+"""How long the pool waits before it signals a stop again: a worker that has not read the job yet ignores the signal."""
 
 
 class Pool:
@@ -225,18 +227,27 @@ class Pool:
         """Stop a job: at once if its worker is dedicated to the sandbox, else when it forks."""
         with self.lock:
             pending.stop = True
-            self._signal_if_alone(pending, signal.SIGUSR1)
-        # On an overloaded machine a worker may not get the CPU time to end its job.
-        timer = Timer(STOPPING_SECONDS, self._signal_if_alone, (pending, signal.SIGKILL))
-        timer.daemon = True
-        timer.start()
+        Thread(target=self._signal_until_ended, args=(pending,), name=f"stop-{pending.number}", daemon=True).start()
 
-    def _signal_if_alone(self, pending: Pending, number: signal.Signals) -> None:
-        """Signal the worker that has the job, if it has only that sandbox."""
+    def _signal_until_ended(self, pending: Pending) -> None:
+        """Signal the worker of a job until the job ends. After ``STOPPING_SECONDS``, kill the worker.
+
+        On an overloaded machine a worker may not get the CPU time to end its job.
+        """
+        until = time.monotonic() + STOPPING_SECONDS
+        while time.monotonic() < until:
+            if not self._signal_if_alone(pending, signal.SIGUSR1):
+                return
+            time.sleep(SIGNAL_SECONDS)
+        self._signal_if_alone(pending, signal.SIGKILL)
+
+    def _signal_if_alone(self, pending: Pending, number: signal.Signals) -> bool:
+        """Signal the worker that has the job, if it has only that sandbox. Return False if the job has ended."""
         with self.lock:
             process = pending.engine
             if process is not None and process.home is not None and pending.number in process.sent:
                 _signal(process.pid, number)
+            return pending.number in self.jobs
 
     def _enqueue(self, pending: Pending) -> None:
         with self.lock:

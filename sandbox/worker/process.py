@@ -277,7 +277,8 @@ class Engine:
         self._interrupt(stop or partial(self.state.alarm, self), frame)
 
     def _stop(self, signum: int, frame: FrameType | None) -> None:
-        if self.job is not None:
+        # Without a job to stop, it came too early or too late. The pool signals until the job has ended.
+        if self.job is not None and self.job.number != NO_ANSWER:
             self._interrupt(self._halt, frame)
 
     def _interrupt(self, act: Callable[[], None], frame: FrameType | None) -> None:

@@ -12,7 +12,7 @@ import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Listener
@@ -40,12 +40,14 @@ from sandbox.worker.nursery import connect
 from sandbox.worker.process import STATES, Engine, Forgotten, Halted
 from scheduler_engine.errors import Rejected
 from tests.engine.controllers import deployment
-from tests.processes import children
+from tests.processes import children, stopped
 from tests.sandbox.conftest import JOB_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 MANY_NODES, MANY_PODS = 100, 400
+ENDLESS = 5 * MANY_PODS
+"""Pods of which not all are scheduled before a test has reacted, however busy the machine."""
 SETTLE = {"kind": "settle"}
 THREADS = ThreadPoolExecutor(8)
 
@@ -105,11 +107,11 @@ def test_a_new_sandbox_does_not_come_before_those_that_have_used_little(pool: Po
 
 
 def test_a_step_elsewhere_is_answered_while_a_command_takes_long(pool: Pool, large: Any, node: Any) -> None:
-    sandbox, (small, _) = large(), store.create("Small")
+    sandbox, (small, _) = large(2 * MANY_PODS), store.create("Small")
     settling = later(store.execute, sandbox, SETTLE)
-    dedicated(pool, sandbox)
-    store.execute(small, node("quick"))
-    assert "quick" in cluster(small)
+    with stopped([dedicated(pool, sandbox).pid]):
+        store.execute(small, node("quick"))
+        assert "quick" in cluster(small)
     assert not settling.done()
     assert settling.result(JOB_SECONDS).head == 3
     # The process that continued has the sandbox, and shows what a replay shows.
@@ -201,11 +203,11 @@ def test_the_lightest_user_comes_first_and_a_long_wait_comes_at_last(pool: Pool)
 
 
 def test_a_stopped_command_changes_nothing(pool: Pool, large: Any, node: Any) -> None:
-    sandbox = large(2 * MANY_PODS)  # It must not finish before it is stopped, however busy the machine.
+    sandbox = large(ENDLESS)
     before = cluster(sandbox)
     settling = later(store.execute, sandbox, SETTLE)
-    dedicated(pool, sandbox)
-    assert pool.stop(sandbox.pk)
+    with stopped([dedicated(pool, sandbox).pid]):
+        assert pool.stop(sandbox.pk)
     with pytest.raises(Stopped, match="Nothing was changed"):
         settling.result(JOB_SECONDS)
     assert head(sandbox) == 2
@@ -214,7 +216,7 @@ def test_a_stopped_command_changes_nothing(pool: Pool, large: Any, node: Any) ->
 
 
 def test_a_command_over_the_time_that_one_may_take_is_stopped(pool: Pool, large: Any, settings: Any) -> None:
-    sandbox = large(2 * MANY_PODS)  # It must not finish in time: the watcher may look late.
+    sandbox = large(ENDLESS)
     settings.COMMAND_SECONDS = 0.3
     with pytest.raises(Stopped):
         store.execute(sandbox, SETTLE)
@@ -257,17 +259,18 @@ def test_a_process_that_serves_all_is_replaced_when_it_ends(pool: Pool, node: An
 
 
 def test_the_number_of_long_commands_at_once_is_limited(pool: Pool, large: Any, node: Any) -> None:
-    sandboxes = [large() for _ in range(3)]
+    sandboxes = [large(ENDLESS), large(ENDLESS), large()]
     eventually(lambda: all(not process.sent for process in pool.homes.values()))
     settling = []
-    for sandbox in sandboxes[:2]:
-        settling.append(later(store.execute, sandbox, SETTLE))
-        dedicated(pool, sandbox)
-    with pytest.raises(Busy, match="Nothing was changed"):
-        store.execute(sandboxes[2], SETTLE)
-    assert head(sandboxes[2]) == 2
-    for sandbox in sandboxes[:2]:
-        pool.stop(sandbox.pk)
+    with ExitStack() as held:
+        for sandbox in sandboxes[:2]:
+            settling.append(later(store.execute, sandbox, SETTLE))
+            held.enter_context(stopped([dedicated(pool, sandbox).pid]))
+        with pytest.raises(Busy, match="Nothing was changed"):
+            store.execute(sandboxes[2], SETTLE)
+        assert head(sandboxes[2]) == 2
+        for sandbox in sandboxes[:2]:
+            assert pool.stop(sandbox.pk)
     for answer in settling:
         with pytest.raises(Stopped):
             answer.result(JOB_SECONDS)
@@ -326,14 +329,14 @@ def test_a_process_that_rests_stays_until_another_one_needs_its_place(pool: Pool
 def test_a_request_to_a_busy_sandbox_is_refused_as_busy(
     pool: Pool, large: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sandbox = large()
+    sandbox = large(ENDLESS)
     settling = later(store.execute, sandbox, SETTLE)
-    dedicated(pool, sandbox)
-    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.1)
-    for want in (lambda: store.go_to(sandbox, lambda _: 0), lambda: cluster(sandbox)):
-        with pytest.raises(Occupied, match="still running"):
-            want()
-    pool.stop(sandbox.pk)
+    with stopped([dedicated(pool, sandbox).pid]):
+        monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.1)
+        for want in (lambda: store.go_to(sandbox, lambda _: 0), lambda: cluster(sandbox)):
+            with pytest.raises(Occupied, match="still running"):
+                want()
+        assert pool.stop(sandbox.pk)
     with pytest.raises(Stopped):
         settling.result(JOB_SECONDS)
     assert head(sandbox) == 2

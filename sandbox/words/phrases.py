@@ -60,7 +60,7 @@ LEAVES = {
     "deleted": "phrases.after-deleted",
     "abandoned": "phrases.after-abandoned",
 }
-"""Outcome of an attempt → key of what comes next."""
+"""Outcome of an attempt → key of where its pod is then."""
 
 FEW_WORDS = 4
 """Words of a reason that no pattern shortens, such as that of somebody's own plugin."""

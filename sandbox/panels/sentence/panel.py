@@ -116,6 +116,7 @@ def _sentence(world: World, view: View) -> dict[str, Any]:
         "stage": STAGES[stage].title if stage is not None else "Pop",
         "says": purpose(cycle.last_stage, cycle.configured) if stage is not None else "",
         "text": " ".join(filter(None, (_said(world, cycle), _faster(world, cycle), _taken(world, cycle), effect))),
+        "after": _after(world, cycle) if _is_over(cycle) else "",
         "next": _next(world, cycle),
         "precise": _precise(cycle),
         "tab": tab_for(cycle),
@@ -203,10 +204,10 @@ def _taken(world: World, cycle: Cycle) -> str:
 
 
 def _next(world: World, cycle: Cycle) -> str:
+    """Return what Stage does next, "" if nothing."""
     following = cycle.next_stage
-    if cycle.outcome or not following:
-        waiting = len(world.lane("activeQ"))
-        return say("sentence.stage-pops" if waiting else "sentence.nothing-waits", after=_after(world, cycle))
+    if _is_over(cycle):
+        return say("sentence.stage-pops") if world.lane("activeQ") else ""
     if following == "SelectHost" and cycle.normalized is None:
         return say("sentence.select-without-total-is-next")
     if following in NEXT:
@@ -214,8 +215,17 @@ def _next(world: World, cycle: Cycle) -> str:
     return STAGES[STAGE_INDEX[following]].title if following in STAGE_INDEX else following
 
 
+def _is_over(cycle: Cycle) -> bool:
+    return bool(cycle.outcome) or not cycle.next_stage
+
+
 def _after(world: World, cycle: Cycle) -> str:
-    """Return what happens to the pod next."""
+    """Return where the pod of an attempt that is over is now, and if no other waits."""
+    where = _where(world, cycle)
+    return where if world.lane("activeQ") else say("sentence.nothing-waits", where=where)
+
+
+def _where(world: World, cycle: Cycle) -> str:
     if _faster(world, cycle):
         return say("sentence.runs-by-the-other")
     if _taken(world, cycle):

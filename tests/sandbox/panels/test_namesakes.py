@@ -89,7 +89,7 @@ def test_the_failed_attempt_of_a_deleted_pod_says_which_pod_gets_its_message_and
         "It was deleted, and the new pod web gets its message. "
         "The old one stays in flight until the scheduler restarts, as in Kubernetes v1.34."
     )
-    assert said["next"] == "this pod was deleted; the next pod is popped"
+    assert (said["after"], said["next"]) == ("This pod was deleted.", "Pop takes another pod")
     assert said["precise"].endswith("; Pod default/web is already present in the active queue")
     shown = panel_html("filter", world)
     assert "Only in the scheduler&#39;s log: Pod default/web is already present in the active queue" in shown

@@ -224,4 +224,4 @@ def test_an_attempt_that_ended_by_an_error_is_not_said_to_go_on() -> None:
 
 def test_a_pod_bound_to_a_node_that_is_gone_does_not_run() -> None:
     world = World.fold(lost_in_mid_cycle(6).recorder.entries)
-    assert stats(world, View())["next"].startswith("no kubelet runs it, because its node does not exist")
+    assert stats(world, View())["after"].startswith("No kubelet runs it, because its node does not exist.")

@@ -72,7 +72,8 @@ def ratio(resource: str, used: int, total: int) -> str:
 
 
 def _one(number: float) -> str:
-    return f"{number:.3g}" if abs(number) >= MOST_DIGITS else f"{number:.1f}".removesuffix(".0")
+    """Return one decimal, below 1 two: 250m of cpu are 0.25, not 0.2."""
+    return _decimal(number, 2 if abs(number) < 1 else 1)
 
 
 def clock(us: int) -> str:

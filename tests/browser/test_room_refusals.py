@@ -242,6 +242,8 @@ def test_a_refusal_stays_until_the_form_is_sent_again_or_edited(
     assert "removed you" in late.locator("#room").inner_text()
     assert "deleted" not in late.locator("#room").inner_text()
     assert "/s/" in str(late.locator("#kept a").get_attribute("href"))
+    late.get_by_role("link", name="Join a room").click()
+    late.wait_for_url("**/join/")
 
 
 def join(page: Page, code: str, name: str) -> None:

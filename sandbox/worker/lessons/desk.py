@@ -32,7 +32,7 @@ from sandbox.worker.lessons.rounds import round_data, rounds_after
 from scheduler_engine import commands
 from scheduler_engine.errors import Rejected
 from scheduler_engine.lesson import Lesson, Part, Question, costs, predictions, tasks
-from scheduler_engine.lesson.ends import cycle_under_way
+from scheduler_engine.lesson.ends import End, cycle_under_way, end_of_attempt
 from scheduler_engine.lesson.model import Steps
 from scheduler_engine.lesson.predictions import Sight
 from scheduler_engine.lesson.walking import Walk, command_in
@@ -52,6 +52,8 @@ ASKED_BEFORE = {
     "Score": "winner",
 }
 """Next stage → kind of the prediction to ask before it. The attempt answers it."""
+SHOWN_AT = {"passes": "Filter", "refuses": "Filter", "victims": "PostFilter", "winner": "Score"}
+"""Kind of a question → the stage of the attempt whose panels show the answer, or give it away."""
 IN_LARGE = ("winner", "lane")
 CHARGES = {
     costs.NODE_ADDED: "new node",
@@ -330,10 +332,16 @@ class Desk:
         guess = self._guess
         points = self._points(guess) if guess else None
         data = question_data(self.run, part.question, part.predicts)
-        # Once the steps have begun, the page may already show the answer.
-        late = guess is None and part.predicts and self._walk.begun
+        late = guess is None and part.predicts and self._is_shown(part.question)
         more = {"late": say("reveal.late") if late else "", "reveals": revealed(part.question, guess, points)}
         return {**data, **answer_data(guess, points), **more}
+
+    def _is_shown(self, question: Question) -> bool:
+        """Return True if the page may already show the answer to the question of the open part."""
+        if not self._walk.begun or self._walk.over or question.kind not in SHOWN_AT:
+            return self._walk.begun
+        since = self.live.world.end_of(self.began)
+        return end_of_attempt(self.live.simulation.recorder, question.pod, since, SHOWN_AT[question.kind]) != End()
 
     def _points(self, guess: Guessed) -> dict[str, Any] | None:
         """Return the answer to a guess point by point, None if it is not known yet."""

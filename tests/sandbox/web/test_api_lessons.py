@@ -109,16 +109,54 @@ def test_what_a_lesson_does_not_take_changes_nothing(case: str) -> None:
     assert get(f"{base}/lesson").json() == before
 
 
-def test_an_answer_that_was_given_is_final_and_steps_make_it_late() -> None:
+def test_an_answer_that_was_given_is_final() -> None:
     base = create_sandbox(lesson_file=LESSON)
-    changed(f"{base}/commands", {"kind": "stage"})
+    changed(f"{base}/lesson/answer", {"answers": None})
+    assert refused(f"{base}/lesson/answer", {"answers": ["node-1"]})[0] == 422
+    assert get(f"{base}/lesson").json()["question"]["looked"] is True
+
+
+WINS = (
+    LESSON.partition('- text: "Now you."')[0]
+    .replace("predict: {passes: default/web}", "predict: {winner: default/web}")
+    .replace('name: node-2}, status: {capacity: {cpu: "1"', 'name: node-2}, status: {capacity: {cpu: "8"')
+    .replace(
+        """  do:
+  - stage: {}
+  - stage: {}
+  - stage: {}
+  - stage: {}
+""",
+        "  do: [pod: {}]\n",
+    )
+    .replace('say: "to the end of Filter"', 'say: "to the end"')
+)
+"""Both nodes pass, and node-2 has more room."""
+
+
+@pytest.mark.parametrize(
+    ("text", "stages", "right"),
+    [
+        pytest.param(LESSON, 4, ["node-1"], id="which nodes pass: up to Filter"),
+        pytest.param(WINS, 6, ["node-2"], id="which node wins: up to Score"),
+    ],
+)
+def test_a_question_can_be_answered_until_its_answer_shows(text: str, stages: int, right: list[str]) -> None:
+    """The steps may begin before: the first stages give nothing away."""
+    for done in range(stages):
+        base = create_sandbox(lesson_file=text)
+        for _ in range(done):
+            changed(f"{base}/commands", {"kind": "stage"})
+        question = get(f"{base}/lesson").json()["question"]
+        assert (question["points"], question["late"]) == (None, ""), done
+        changed(f"{base}/lesson/answer", {"answers": right})
+        assert changed(f"{base}/lesson/step", {"part": 0})["question"]["points"]["right"], done
+    base = create_sandbox(lesson_file=text)
+    for _ in range(stages):
+        changed(f"{base}/commands", {"kind": "stage"})
     late = get(f"{base}/lesson").json()["question"]
     assert (late["points"], late["late"] != "") == (None, True)
-    assert refused(f"{base}/lesson/answer", {"answers": ["node-1"]})[0] == 422
-    other = create_sandbox(lesson_file=LESSON)
-    changed(f"{other}/lesson/answer", {"answers": None})
-    assert refused(f"{other}/lesson/answer", {"answers": ["node-1"]})[0] == 422
-    assert get(f"{other}/lesson").json()["question"]["looked"] is True
+    assert refused(f"{base}/lesson/answer", {"answers": right})[0] == 422
 
 
 def test_a_sandbox_without_a_lesson_says_so() -> None:

@@ -337,7 +337,7 @@ class Pool:
                     process.sent[pending.number] = pending
                     pending.engine = process
                     if pending.stop:
-                        _signal(hello.pid, signal.SIGUSR1)
+                        self._halt(pending)
                 self._make_room()
         self.begun.set()
         Thread(target=self._read, args=(process, line), name=f"engine-{hello.pid}", daemon=True).start()

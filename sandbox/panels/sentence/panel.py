@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.panels.explain import explain_stage
+from sandbox.panels.facts.expectable import FAILED
 from sandbox.panels.facts.sentences import sentence
 from sandbox.panels.facts.stages import tab_for
 from sandbox.panels.facts.version import purpose
@@ -196,7 +197,7 @@ def _faster(world: World, cycle: Cycle) -> str:
 
 def _taken(world: World, cycle: Cycle) -> str:
     """Say that the name of the failed pod now belongs to another pod, which gets the condition."""
-    if not cycle.taken or cycle.outcome not in ("unschedulable", "nominated", "error"):
+    if not cycle.taken or cycle.outcome not in FAILED:
         return ""
     leaks = any(cycle.uid in scheduler.replaced for scheduler in world.schedulers.values())
     key = "sentence.name-taken-and-leaked" if leaks else "sentence.name-taken"
@@ -220,20 +221,24 @@ def _is_over(cycle: Cycle) -> bool:
 
 
 def _after(world: World, cycle: Cycle) -> str:
-    """Return where the pod of an attempt that is over is now, and if no other waits."""
+    """Return the same, and say if no other pod waits."""
     where = _where(world, cycle)
     return where if world.lane("activeQ") else say("sentence.nothing-waits", where=where)
 
 
 def _where(world: World, cycle: Cycle) -> str:
+    """Return where the pod of an attempt that is over is now."""
+    pod = world.pods.get(cycle.pod)
+    if pod is None or not cycle.is_of(pod.pod.uid):
+        return say("sentence.it-is-gone")
     if _faster(world, cycle):
         return say("sentence.runs-by-the-other")
-    if _taken(world, cycle):
-        return say("sentence.it-is-gone")
     node = world.nodes.get(cycle.selected.node) if cycle.selected is not None else None
     if cycle.outcome == "bound" and node is not None and node.ghost:
         return say("phrases.after-bound-to-a-ghost")
-    return say(LEAVES.get(cycle.outcome, "sentence.attempt-is-over"))
+    # Whoever bound it: a failed attempt does not bring it back to the queue then.
+    outcome = "bound" if pod.pod.node_name and cycle.outcome in FAILED else cycle.outcome
+    return say(LEAVES.get(outcome, "sentence.attempt-is-over"))
 
 
 def _precise(cycle: Cycle) -> str:

@@ -16,7 +16,7 @@ from scheduler_engine.testing import make_node, make_pod
 from scheduler_engine.trace import events as ev
 from tests.sandbox import traces
 from tests.sandbox.panels.test_world import lost_in_mid_cycle
-from tests.sandbox.scenarios import looking_back, panel_html, world_of
+from tests.sandbox.scenarios import delete, looking_back, panel_html, world_of
 
 SNAPSHOT = (
     "2 of 8 NodeInfos changed since the last cycle, so only node-b1 and node-a1 were cloned; "
@@ -225,3 +225,32 @@ def test_an_attempt_that_ended_by_an_error_is_not_said_to_go_on() -> None:
 def test_a_pod_bound_to_a_node_that_is_gone_does_not_run() -> None:
     world = World.fold(lost_in_mid_cycle(6).recorder.entries)
     assert stats(world, View())["after"].startswith("No kubelet runs it, because its node does not exist.")
+
+
+@pytest.mark.parametrize(
+    ("cpu", "stages"), [pytest.param("1", stages, id=f"{stages} stages") for stages in (1, 3, 5, 7, 9)] + [("9", 3)]
+)
+def test_a_pod_deleted_during_its_attempt_did_not_go_back_to_the_queue(cpu: str, stages: int) -> None:
+    """It is deleted after these stages of an attempt that binds it, or does not."""
+    simulation = Simulation(seed=1)
+    manifests = [make_node("n1").capacity(cpu="4", pods="9").obj(), make_pod("p").cpu(cpu).obj()]
+    stage = {"kind": "stage"}
+    play(simulation, [{"kind": "apply", "manifests": manifests}, *[stage] * stages, delete("Pod", "p")])
+    while not ((world := world_of(simulation)).cycle and world.cycle.outcome):
+        simulation.execute(commands.Stage())
+    assert not any(world.lane(name) for name in ("activeQ", "backoffQ", "unschedulable"))
+    assert stats(world, View())["after"] == "This pod was deleted. Nothing waits in activeQ."
+
+
+def test_a_pod_that_the_other_replica_bound_did_not_go_back_to_the_queue() -> None:
+    simulation = Simulation(seed=1)
+    manifests = [make_node("n1").capacity(cpu="4", pods="9").obj(), make_pod("p").cpu("3").obj()]
+    stage = {"kind": "stage"}
+    two = {"kind": "replicas", "count": 2, "leader_elect": False}
+    pause, resume = ({"kind": "replica", "replica": "kube-scheduler-2", "action": what} for what in ("pause", "resume"))
+    play(simulation, [{"kind": "apply", "manifests": manifests}, two, stage, stage, pause, {"kind": "pod"}, resume])
+    play(simulation, [stage] * 4)
+    world = world_of(simulation)
+    assert world.cycle
+    assert (world.cycle.replica, world.cycle.outcome) == ("kube-scheduler-2", "unschedulable")
+    assert stats(world, View())["after"] == "It runs. Nothing waits in activeQ."

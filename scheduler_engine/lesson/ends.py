@@ -35,19 +35,26 @@ class End:
 
 
 def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
-    """Return where the attempt for a pod that ran after ``since`` entries, else the next one, passes ``at``."""
+    """Return where the attempt for a pod that ran after ``since`` entries, else the next one, passes ``at``.
+
+    Another replica may try the same pod meanwhile. An attempt is abandoned if its own replica stops, or begins another.
+    """
     entries = recorder.entries
-    cycle, deleted = cycle_under_way(recorder, pod, since), False
+    cycle, replica = _under_way(recorder, pod, since) or (None, "")
+    deleted = False
     for place in range(since, len(entries)):
-        event = entries[place].event
+        entry, event = entries[place], entries[place].event
         if isinstance(event, ev.CycleStarted) and event.pod == pod and not _is_skipped(entries, place):
-            if cycle is not None:
+            if cycle is None:
+                cycle, replica = event.cycle, entry.replica
+            elif entry.replica == replica:
                 return End(missed=Why("gone" if deleted else "abandoned", {"pod": pod}))
-            cycle = event.cycle
         elif isinstance(event, ev.ObjectDeleted) and (event.kind, event.key) == ("Pod", pod):
             if cycle is None:
                 return End(missed=Why("gone", {"pod": pod}))
             deleted = True
+        elif cycle is not None and _stops(event, replica):
+            return End(missed=Why("gone" if deleted else "abandoned", {"pod": pod}))
         elif isinstance(event, ev.StageFinished) and event.cycle == cycle and _past(event.next_stage, at):
             return End(_rest(recorder, place + 1))
     return End()
@@ -55,15 +62,32 @@ def end_of_attempt(recorder: ev.Recorder, pod: str, since: int, at: str) -> End:
 
 def cycle_under_way(recorder: ev.Recorder, pod: str, since: int) -> int | None:
     """Return the number of a pod's last cycle, if it runs; one of an earlier pod of that name may end later."""
+    attempt = _under_way(recorder, pod, since)
+    return None if attempt is None else attempt[0]
+
+
+def _under_way(recorder: ev.Recorder, pod: str, since: int) -> tuple[int, str] | None:
+    """Return that cycle and its replica."""
     ended: set[int] = set()
     skipped: set[int] = set()
+    later: list[ev.Event] = []
     for entry in reversed(recorder.entries[:since]):
         event = entry.event
         if isinstance(event, ev.CycleFinished):
             (skipped if event.outcome == SKIPPED else ended).add(event.cycle)
         elif isinstance(event, ev.CycleStarted) and event.pod == pod and event.cycle not in skipped:
-            return None if event.cycle in ended else event.cycle
+            over = event.cycle in ended or any(_stops(one, entry.replica) for one in later)
+            return None if over else (event.cycle, entry.replica)
+        elif isinstance(event, (ev.ReplicaChanged, ev.ReplicasConfigured)):
+            later.append(event)
     return None
+
+
+def _stops(event: ev.Event, replica: str) -> bool:
+    """Return True if the attempts of a replica end with this event."""
+    if isinstance(event, ev.ReplicaChanged):
+        return event.replica == replica and not event.schedules
+    return isinstance(event, ev.ReplicasConfigured)
 
 
 def _is_skipped(entries: Sequence[ev.Entry], begin: int) -> bool:

@@ -52,8 +52,10 @@ ASKED_BEFORE = {
     "Score": "winner",
 }
 """Next stage → kind of the prediction to ask before it. The attempt answers it."""
-SHOWN_AT = {"passes": "Filter", "refuses": "Filter", "victims": "PostFilter", "winner": "Score"}
-"""Kind of a question → the stage of the attempt whose panels show the answer, or give it away."""
+SHOWN_AT = {"refuses": "Filter"} | {kind: stage for stage, kind in ASKED_BEFORE.items() if kind != "lane"}
+"""Kind of a question → the stage of the attempt whose panels show the answer, or give it away: the last one before
+which it may be asked. A pod can change its place at any time.
+"""
 IN_LARGE = ("winner", "lane")
 CHARGES = {
     costs.NODE_ADDED: "new node",

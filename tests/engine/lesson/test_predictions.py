@@ -62,6 +62,38 @@ def test_nodes_that_pass() -> None:
     assert answer.why == {"n1": Why("passes"), "n2": REFUSED}
 
 
+def test_an_attempt_is_not_abandoned_because_another_replica_tries_the_pod() -> None:
+    simulation, stage = two_nodes(), {"kind": "stage"}
+    play(simulation, [{"kind": "replicas", "count": 2, "leader_elect": False}])
+    question = Question("passes", "default/web", at="Filter")
+    since, started = len(simulation.recorder.entries), ev.CycleStarted
+    ends = []
+    for _ in range(8):
+        play(simulation, [stage])
+        ends.append(judge(question, since, sight(simulation)))
+    begun = [entry.replica for entry in simulation.recorder.entries[since:] if isinstance(entry.event, started)]
+    assert begun == ["kube-scheduler-1", "kube-scheduler-2"]
+    assert ends[:6] == [Judged()] * 6
+    answer = ends[-1].answer
+    assert answer is not None
+    assert answer.right == ("n1",)
+
+
+def test_an_attempt_is_abandoned_if_its_replica_stops_and_the_next_one_answers_later_questions() -> None:
+    simulation, stage = cluster(make_node("n1").capacity(cpu="4").obj()), {"kind": "stage"}
+    web = {"kind": "apply", "manifests": [make_pod("web").cpu("3").obj()]}
+    play(simulation, [{"kind": "replicas", "count": 2}, {"kind": "advance", "seconds": 5}, web])
+    question, since = Question("passes", "default/web", at="Filter"), len(simulation.recorder.entries)
+    play(simulation, [stage, {"kind": "replica", "replica": "kube-scheduler-1", "action": "kill"}])
+    assert judge(question, since, sight(simulation)) == Judged(none=Why("abandoned", {"pod": "default/web"}))
+    since = len(simulation.recorder.entries)
+    assert judge(question, since, sight(simulation)) == Judged()
+    play(simulation, [{"kind": "advance", "seconds": 30}, {"kind": "settle"}])
+    answer = judge(question, since, sight(simulation)).answer
+    assert answer is not None
+    assert answer.right == ("n1",)
+
+
 def test_nothing_passes_where_all_nodes_were_refused_before_the_filters() -> None:
     pinned = make_pod("web").obj()
     pinned["spec"]["affinity"] = {

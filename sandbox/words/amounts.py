@@ -64,7 +64,7 @@ def _decimal(number: float, places: int) -> str:
 def ratio(resource: str, used: int, total: int) -> str:
     """Return ``2.8/4`` or ``4.5/8Gi``: both in the unit of the second."""
     if resource == "cpu":
-        return f"{_one(used / 1000)}/{_one(total / 1000)}"
+        return f"{cores(used)}/{cores(total)}"
     if resource not in ESSENTIAL:
         return f"{_whole(used)}/{_whole(total)}"
     unit, size = next(((unit, size) for unit, size in UNITS if total >= size), ("", 1))
@@ -72,8 +72,7 @@ def ratio(resource: str, used: int, total: int) -> str:
 
 
 def _one(number: float) -> str:
-    """Return one decimal, below 1 two: 250m of cpu are 0.25, not 0.2."""
-    return _decimal(number, 2 if abs(number) < 1 else 1)
+    return f"{number:.3g}" if abs(number) >= MOST_DIGITS else f"{number:.1f}".removesuffix(".0")
 
 
 def clock(us: int) -> str:

@@ -221,18 +221,19 @@ def _is_over(cycle: Cycle) -> bool:
 
 
 def _after(world: World, cycle: Cycle) -> str:
-    """Return the same, and say if no other pod waits."""
+    """Return where the pod of an attempt that is over is now, and say if no other pod waits."""
     where = _where(world, cycle)
     return where if world.lane("activeQ") else say("sentence.nothing-waits", where=where)
 
 
 def _where(world: World, cycle: Cycle) -> str:
-    """Return where the pod of an attempt that is over is now."""
     pod = world.pods.get(cycle.pod)
     if pod is None or not cycle.is_of(pod.pod.uid):
         return say("sentence.it-is-gone")
     if _faster(world, cycle):
         return say("sentence.runs-by-the-other")
+    if pod.pod.finished:
+        return say("sentence.it-has-ended")
     node = world.nodes.get(cycle.selected.node) if cycle.selected is not None else None
     if cycle.outcome == "bound" and node is not None and node.ghost:
         return say("phrases.after-bound-to-a-ghost")

@@ -83,7 +83,7 @@ def test_amounts_are_short() -> None:
         "2.8/4",
         "4.5/8Gi",
     )
-    assert (ratio("cpu", 250, 4000), ratio("cpu", 1250, 4000)) == ("0.25/4", "1.2/4")
+    assert (ratio("cpu", 250, 4000), ratio("cpu", 1250, 4000)) == ("0.25/4", "1.25/4")
     assert (clock(12_400_000), clock(3_600_000_000), seconds(18_000_000)) == ("00:12.4", "60:00.0", "18 s")
 
 
